@@ -1,0 +1,1 @@
+"""One turn: prompt, loop, history, tools, trace."""

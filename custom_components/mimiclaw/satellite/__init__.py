@@ -1,0 +1,1 @@
+"""Relays on ESPHome satellites: link, channels, policy, commands."""

@@ -1,0 +1,1 @@
+"""Turns that start by themselves."""
