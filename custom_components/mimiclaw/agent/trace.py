@@ -1,0 +1,120 @@
+"""What a turn did, one line a call, readable like a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+import json
+import time
+from typing import Any
+
+from ..providers.protocol import Usage
+
+#: Arguments longer than this are shortened in the trace: it shows what was asked for,
+#: the files hold the text itself.
+ARGUMENT_CHARS = 120
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > ARGUMENT_CHARS:
+        return f"{value[: ARGUMENT_CHARS - 1]}…"
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class TraceLine:
+    """One call: tool, arguments, bytes of result, milliseconds."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    result_bytes: int
+    duration_ms: float
+    error: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the line for an event."""
+        line = {
+            "tool": self.tool,
+            "arguments": dict(self.arguments),
+            "result_bytes": self.result_bytes,
+            "duration_ms": round(self.duration_ms, 1),
+        }
+        return {**line, "error": self.error} if self.error else line
+
+    def __str__(self) -> str:
+        """Return the line for a person."""
+        asked = json.dumps(dict(self.arguments), ensure_ascii=False)
+        end = f"✗ {self.error}" if self.error else f"{self.result_bytes} B"
+        return f"{self.tool} {asked} → {end}, {self.duration_ms:.1f} ms"
+
+
+@dataclass(slots=True)
+class Trace:
+    """The record of one turn as it grows. Times are from `started` on."""
+
+    started: float = field(default_factory=time.perf_counter)
+    lines: list[TraceLine] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    rounds: int = 0
+    first_text_ms: float | None = None
+    path: str = "agent"
+    provider: str = ""
+    model: str = ""
+    outcome: str = "answered"
+
+    def elapsed_ms(self) -> float:
+        """Return the milliseconds since the turn began."""
+        return (time.perf_counter() - self.started) * 1000
+
+    def text_seen(self) -> None:
+        """Note when the first piece of the answer was there."""
+        if self.first_text_ms is None:
+            self.first_text_ms = self.elapsed_ms()
+
+    def called(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        result: str,
+        duration_ms: float,
+        *,
+        is_error: bool,
+    ) -> TraceLine:
+        """Add one call and return its line."""
+        line = TraceLine(
+            tool=tool,
+            arguments={name: _short(value) for name, value in arguments.items()},
+            result_bytes=len(result.encode()),
+            duration_ms=duration_ms,
+            error=result.splitlines()[0][:200] if is_error and result else "",
+        )
+        self.lines.append(line)
+        return line
+
+    def spent(self, usage: Usage) -> None:
+        """Add the tokens of one request."""
+        self.usage = Usage(
+            self.usage.input_tokens + usage.input_tokens,
+            self.usage.output_tokens + usage.output_tokens,
+            self.usage.cache_read_tokens + usage.cache_read_tokens,
+            self.usage.cache_write_tokens + usage.cache_write_tokens,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the record for the `mimiclaw_turn` event."""
+        first = self.first_text_ms
+        return {
+            "path": self.path,
+            "outcome": self.outcome,
+            "provider": self.provider,
+            "model": self.model,
+            "rounds": self.rounds,
+            "duration_ms": round(self.elapsed_ms(), 1),
+            "first_text_ms": None if first is None else round(first, 1),
+            "input_tokens": self.usage.input_tokens,
+            "output_tokens": self.usage.output_tokens,
+            "cache_read_tokens": self.usage.cache_read_tokens,
+            "cache_write_tokens": self.usage.cache_write_tokens,
+            "tools": [line.as_dict() for line in self.lines],
+            "trace": [str(line) for line in self.lines],
+        }

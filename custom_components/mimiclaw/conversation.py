@@ -1,0 +1,130 @@
+"""The assistant in Assist: a conversation entity that streams."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Literal
+
+from homeassistant.components import conversation
+from homeassistant.const import MATCH_ALL
+from homeassistant.helpers import device_registry as dr, llm
+
+from .agent.parts import Called, Calling, Part, RoundStart, Text, Thinking
+from .areas import area_of_device
+from .assistant import Message
+from .const import DOMAIN
+from .people import speaker_for_context
+
+if TYPE_CHECKING:
+    from homeassistant.core import HomeAssistant
+    from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+
+    from .runtime import MimiClawConfigEntry
+
+PARALLEL_UPDATES = 0
+CHANNEL = "assist"
+
+type Delta = (
+    conversation.AssistantContentDeltaDict | conversation.ToolResultContentDeltaDict
+)
+
+
+async def async_setup_entry(
+    hass: HomeAssistant,
+    entry: MimiClawConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
+) -> None:
+    """Add the one conversation entity."""
+    async_add_entities([MimiClawConversation(entry)])
+
+
+class MimiClawConversation(
+    conversation.ConversationEntity, conversation.AbstractConversationAgent
+):
+    """Hands what Assist hears to the assistant and its reply to the chat log."""
+
+    _attr_has_entity_name = True
+    _attr_name = None
+    _attr_supports_streaming = True
+    _attr_supported_features = conversation.ConversationEntityFeature.CONTROL
+
+    def __init__(self, entry: MimiClawConfigEntry) -> None:
+        """Name the entity after the entry."""
+        self._entry = entry
+        self._attr_unique_id = entry.entry_id
+        self._attr_device_info = dr.DeviceInfo(
+            identifiers={(DOMAIN, entry.entry_id)},
+            name=entry.title,
+            manufacturer="MimiClaw",
+            entry_type=dr.DeviceEntryType.SERVICE,
+        )
+
+    @property
+    def supported_languages(self) -> list[str] | Literal["*"]:
+        """Return that any language will do."""
+        return MATCH_ALL
+
+    async def _async_handle_message(
+        self,
+        user_input: conversation.ConversationInput,
+        chat_log: conversation.ChatLog,
+    ) -> conversation.ConversationResult:
+        """Answer one message."""
+        message = Message(
+            text=user_input.text,
+            channel=CHANNEL,
+            conversation_id=chat_log.conversation_id,
+            language=user_input.language or self.hass.config.language,
+            speaker=speaker_for_context(self.hass, user_input.context),
+            context=user_input.context,
+            device_id=user_input.device_id,
+            area=area_of_device(self.hass, user_input.device_id),
+            extra_prompt=user_input.extra_system_prompt or "",
+        )
+        reply = self._entry.runtime_data.assistant.handle(message)
+        async with aclosing(_deltas(reply)) as deltas:
+            async for _content in chat_log.async_add_delta_content_stream(
+                self.entity_id, deltas
+            ):
+                pass
+        return conversation.async_get_result_from_chat_log(user_input, chat_log)
+
+
+async def _deltas(reply: AsyncGenerator[Part]) -> AsyncGenerator[Delta]:
+    """Turn the parts of a reply into the chat log's deltas.
+
+    The tools run on our side, so their calls are marked as external.
+    """
+    async with aclosing(reply):
+        open_message = False
+        async for part in reply:
+            match part:
+                case RoundStart():
+                    yield {"role": "assistant"}
+                    open_message = True
+                case Text(text=text):
+                    if not open_message:
+                        yield {"role": "assistant"}
+                        open_message = True
+                    yield {"content": text}
+                case Thinking(text=text):
+                    yield {"thinking_content": text}
+                case Calling(call=call):
+                    called = llm.ToolInput(
+                        tool_name=call.name,
+                        tool_args=dict(call.arguments or {}),
+                        id=call.call_id,
+                        external=True,
+                    )
+                    yield {"tool_calls": [called]}
+                case Called(call=call, text=text, is_error=is_error):
+                    yield {
+                        "role": "tool_result",
+                        "tool_call_id": call.call_id,
+                        "tool_name": call.name,
+                        "result": llm.ToolResult(data={"text": text}, error=is_error),
+                    }
+                    open_message = False
+                case _:
+                    pass

@@ -1,0 +1,50 @@
+"""From the entry's provider subentries to providers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from homeassistant.const import CONF_API_KEY, CONF_MODEL
+from homeassistant.helpers.httpx_client import get_async_client
+
+from .const import CONF_BASE_URL, CONF_PROVIDER, PROVIDER_OFFLINE, SUBENTRY_PROVIDER
+from .providers.factory import create
+from .providers.failover import ProviderChain
+from .providers.protocol import Provider, ProviderConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from homeassistant.config_entries import ConfigEntry
+    from homeassistant.core import HomeAssistant
+
+
+def provider_config(data: Mapping[str, Any], name: str) -> ProviderConfig:
+    """Return the configuration that a subentry's data holds."""
+    return ProviderConfig(
+        kind=data[CONF_PROVIDER],
+        name=name,
+        model=data.get(CONF_MODEL, ""),
+        api_key=data.get(CONF_API_KEY, ""),
+        base_url=data.get(CONF_BASE_URL, ""),
+    )
+
+
+async def async_create_provider(
+    hass: HomeAssistant, config: ProviderConfig
+) -> Provider:
+    """Return the provider, on Home Assistant's shared HTTP client."""
+    return await create(config, http_client=get_async_client(hass))
+
+
+async def async_create_providers(
+    hass: HomeAssistant, entry: ConfigEntry[Any]
+) -> ProviderChain:
+    """Return the providers of the entry in order; `offline` where there is none."""
+    configs = [
+        provider_config(subentry.data, subentry.title)
+        for subentry in entry.subentries.values()
+        if subentry.subentry_type == SUBENTRY_PROVIDER
+    ] or [ProviderConfig(kind=PROVIDER_OFFLINE, name="Offline")]
+    return ProviderChain([await async_create_provider(hass, one) for one in configs])
