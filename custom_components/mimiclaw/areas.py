@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from homeassistant.helpers import area_registry as ar, device_registry as dr
+from homeassistant.helpers import area_registry as ar
+from homeassistant.helpers import device_registry as dr
 
 if TYPE_CHECKING:
     from homeassistant.core import HomeAssistant

@@ -174,7 +174,9 @@ class Assistant:
                 yield RoundStart()
                 yield Text(answer.text)
                 return
-        confirmed = asked if self._commander.is_yes(message.text, message.language) else ()
+        confirmed = (
+            asked if self._commander.is_yes(message.text, message.language) else ()
+        )
         context = self._tool_context(message, frozenset(confirmed))
         async with aclosing(self._agent(message, context, trace)) as parts:
             async for part in parts:
@@ -199,7 +201,9 @@ class Assistant:
         """Run one turn of the agent."""
         session, system = await asyncio.gather(
             asyncio.to_thread(self._history, message),
-            asyncio.to_thread(self._prompt.assemble, context.view, message.extra_prompt),
+            asyncio.to_thread(
+                self._prompt.assemble, context.view, message.extra_prompt
+            ),
         )
         turn = loop.Turn(
             provider=self._providers,
@@ -240,7 +244,7 @@ class Assistant:
                 text,
                 speaker=message.speaker.person,
             )
-        except Exception:  # the answer matters more than its record
+        except Exception:  # noqa: BLE001  the answer matters more than its record
             LOGGER.exception("The session of %s was not written", message.channel)
 
     async def _finish(self, message: Message, trace: Trace, spoken: str) -> None:

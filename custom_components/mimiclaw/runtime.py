@@ -7,23 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from homeassistant.config_entries import ConfigEntry
-from homeassistant.util import dt as dt_util
 
-from .agent.profile import FRONTIER, PROFILES
 from .assistant import Assistant
 from .commander import Commander
-from .const import CONF_PROFILE, WORKSPACE_FOLDER
-from .phrases import Phrases
-from .provider_setup import async_create_providers
 from .satellite.registry import Satellites
-from .tools import files, gpio, notes, search
-from .tools import time as time_tool
 from .workspace.sessions import Sessions
 from .workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from homeassistant.core import HomeAssistant
-
     from .providers.failover import ProviderChain
 
 type MimiClawConfigEntry = ConfigEntry[Runtime]

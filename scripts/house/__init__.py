@@ -1,0 +1,1 @@
+"""What the scripts share: set-up, the demo house, the release."""

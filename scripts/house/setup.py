@@ -174,7 +174,9 @@ def setup() -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         missing = [one for one in ENVIRONMENTS if not ready(one)]
         if missing:
-            uv = bring("Looking for uv", f"apt-get install python3-pip; {NETWORK}", find_uv)
+            uv = bring(
+                "Looking for uv", f"apt-get install python3-pip; {NETWORK}", find_uv
+            )
             python = bring(
                 "Looking for Python 3.14",
                 "install Python 3.14.2 or newer, so that python3.14 is on PATH",

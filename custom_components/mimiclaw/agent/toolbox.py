@@ -144,4 +144,3 @@ class Toolbox:
 def by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
     """Return the tools by name, in name order so that the prompt's prefix is stable."""
     return {tool.name: tool for tool in sorted(tools, key=lambda one: one.name)}
-

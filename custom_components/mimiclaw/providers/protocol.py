@@ -6,10 +6,12 @@ these shapes; the agent knows no other. Nothing here imports an SDK.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,11 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class AssistantMessage:
-    """What the model said. `native` is what its provider wants back unchanged
-    (signed thinking blocks, for instance) and is meaningless to any other."""
+    """What the model said.
+
+    `native` is what its provider wants back unchanged (signed thoughts, for instance)
+    and is meaningless to any other.
+    """
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
@@ -86,7 +91,9 @@ class SystemPart:
 class Request:
     """One call of the model. `cache_key` names the assistant, never a person.
 
-    `deadline_s` bounds the wait for each next byte, not the whole answer.
+    `deadline_s` (seconds) bounds the wait for each next event, not the whole answer.
+    `language` is a BCP 47 tag. `retries` counts further tries at one provider before
+    anything was delivered; a chain with somebody else to ask sets it to 0.
     """
 
     system: tuple[SystemPart, ...]
@@ -96,6 +103,8 @@ class Request:
     max_output_tokens: int = 4096
     cache_key: str = "mimiclaw"
     deadline_s: float = 60.0
+    language: str = "en"
+    retries: int = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +123,10 @@ class ThinkingDelta:
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """Blocks to be sent back unchanged with this message, by provider kind."""
+    """Blocks to be sent back unchanged with this message.
+
+    `kind` names wire format and model; nobody else can use the blocks.
+    """
 
     kind: str
     blocks: tuple[Mapping[str, Any], ...]
@@ -122,7 +134,10 @@ class Native:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one request. `input_tokens` counts the uncached ones only."""
+    """Tokens of one request. `input_tokens` counts the uncached ones only.
+
+    A stream that was tried twice carries more than one: they add up.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -146,7 +161,21 @@ class Stop:
     reason: StopReason
 
 
-type Event = TextDelta | ThinkingDelta | ToolCall | Native | Usage | Stop
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """Another provider goes on from here, because `error` happened at the first.
+
+    `restarted` means that text of the broken answer was delivered already: what
+    follows is a whole new answer, to be set apart from it.
+    """
+
+    provider: str
+    model: str
+    error: ProviderError
+    restarted: bool = False
+
+
+type Event = TextDelta | ThinkingDelta | ToolCall | Native | Usage | Switched | Stop
 
 
 class ErrorKind(StrEnum):
@@ -207,6 +236,9 @@ class ProviderConfig:
 
     `base_url` empty means the provider's own; `api_key` may be empty for a local
     server. The key is kept out of repr, so it cannot reach a log by accident.
+    `wire` is for servers of the OpenAI kind: `auto` goes by what the server answers.
+    `thinking` empty leaves it to the model. `web_search` lets the provider search the
+    web itself where it can.
     """
 
     kind: Literal["anthropic", "openai", "offline"]
@@ -214,6 +246,9 @@ class ProviderConfig:
     model: str = ""
     api_key: str = field(default="", repr=False)
     base_url: str = ""
+    wire: Literal["auto", "responses", "chat"] = "auto"
+    thinking: Literal["", "off", "low", "medium", "high"] = ""
+    web_search: bool = False
 
 
 class Provider(Protocol):
