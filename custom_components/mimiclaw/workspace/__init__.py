@@ -1,0 +1,1 @@
+"""The files the model sees: paths, text, sections, search, sessions, notes, skills."""
