@@ -1,0 +1,1 @@
+"""Commands understood without a model: text in, certain commands or nothing out."""

@@ -1,0 +1,221 @@
+"""A sentence laid out: which lists' values stand where, and automata run over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+import math
+from typing import TYPE_CHECKING, Any
+
+from .automaton import START, Automaton
+from .normalise import PAUSE, SPACE
+
+if TYPE_CHECKING:
+    from .grammar import LanguageGrammar
+
+type Span = tuple[int, Any]
+#: What a template took in on the way: slot names with values, in spoken order.
+type Taken = tuple[tuple[str, Any], ...]
+
+_KEPT = frozenset(("{name}", "{duration}", "{number}", "{unit}", "{area}"))
+_NO_SPANS: list[Span] = []
+
+
+def _seconds(slots: Mapping[str, float], taken: Taken) -> float | None:
+    """A duration's length: (number + plus) units, then smaller units in falling order.
+
+    A number after the last unit counts in the next smaller one ("1 h 30").
+    """
+    total = 0.0
+    number: float | None = None
+    smallest = math.inf
+    for symbol, value in taken:
+        if symbol == "{number}":
+            if number is not None:
+                return None
+            number = value
+        elif symbol == "{unit}":
+            if value >= smallest:
+                return None
+            total += (1.0 if number is None else number) * value
+            smallest = value
+            number = None
+    if smallest is math.inf:
+        return None
+    total *= slots.get("times", 1.0)
+    total += slots.get("plus", 0.0) * smallest
+    if number is not None:
+        total += number * smallest / 60
+    return total if total > 0 else None
+
+
+class Chart:
+    """The spans of one sentence in one language. `known` tells whether anything in it
+    can be acted on at all; if not, nothing more is worked out.
+    """
+
+    __slots__ = ("_grammar", "known", "names", "skips", "spans", "tokens")
+
+    def __init__(self, grammar: LanguageGrammar, tokens: Sequence[str]) -> None:
+        self._grammar = grammar
+        self.tokens = tokens
+        count = len(tokens)
+        starting_at = grammar.names.starting_at
+        self.names: list[list[tuple[int, tuple[int, ...]]]] = [
+            starting_at(tokens, index) for index in range(count)
+        ]
+        self.known = any(self.names) or not grammar.all_words.isdisjoint(tokens)
+        self.spans: list[dict[str, list[Span]]] = []
+        self.skips: list[list[int]] = []
+        if self.known:
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        grammar, tokens = self._grammar, self.tokens
+        starting_at = grammar.lexicon.starting_at
+        for index, token in enumerate(tokens):
+            at: dict[str, list[Span]] = {}
+            skips: list[int] = []
+            if token in (PAUSE, SPACE):
+                skips.append(index + 1)
+            for name, value, end in starting_at(tokens, index):
+                if name == "skip":
+                    skips.append(end)
+                else:
+                    at.setdefault(f"{{{name}}}", []).append((end, value))
+            if token[0].isdigit():
+                number = float(token.replace(",", "."))
+                at.setdefault("{number}", []).append((index + 1, number))
+            self.spans.append(at)
+            self.skips.append(skips)
+        self._place_areas()
+        for index in range(len(tokens) - 1, -1, -1):
+            if "{name}" in self.spans[index]:
+                self._place_lists(index)
+        first = grammar.durations.edges[START]
+        for index, token in enumerate(tokens):
+            if token in first or not first.keys().isdisjoint(self.spans[index]):
+                self._place_durations(index)
+
+    def _place_areas(self) -> None:
+        """Single names, alone and with the area they are in."""
+        grammar, tokens = self._grammar, self.tokens
+        areas = False
+        for index, at in enumerate(self.spans):
+            if self.names[index]:
+                at["{name}"] = [(end, (found,)) for end, found in self.names[index]]
+            found = grammar.areas.starting_at(tokens, index)
+            if found:
+                areas = True
+                at["{area}"] = list(found)
+        if not areas:
+            return
+        qualified: list[tuple[int, Span]] = []
+        for index in range(len(tokens)):
+            for end, _, taken in self.run(grammar.places, index):
+                values = dict(taken)
+                (channels,) = values["{name}"]
+                there = tuple(c for c in channels if c in values["{area}"])
+                if there:
+                    qualified.append((index, (end, (there,))))
+        for index, span in qualified:
+            self.spans[index].setdefault("{name}", []).append(span)
+
+    def _place_lists(self, index: int) -> None:
+        """Lists of names from here on, beside the single ones."""
+        single = self.spans[index]["{name}"]
+        spans = list(single)
+        for end, value in single:
+            after = self._skip(self._joined(end))
+            for place in after:
+                # Names further on are laid out already: it goes from right to left.
+                for further, rest in self.spans[place].get("{name}", _NO_SPANS):
+                    spans.append((further, value + rest))
+        self.spans[index]["{name}"] = spans
+
+    def _joined(self, end: int) -> set[int]:
+        """Where the next name of a list may begin, after a pause or an "and"."""
+        places: set[int] = set()
+        for place in self._skip({end}):
+            if place < len(self.tokens):
+                if self.tokens[place] == PAUSE:
+                    places.add(place + 1)
+                places.update(e for e, _ in self.spans[place].get("{join}", _NO_SPANS))
+        for place in list(self._skip(places)):
+            if place < len(self.tokens):
+                places.update(e for e, _ in self.spans[place].get("{join}", _NO_SPANS))
+        return places
+
+    def _skip(self, places: set[int]) -> set[int]:
+        """The places, and all that skipping leads to from them."""
+        reached = {place for place in places if place < len(self.tokens)}
+        pending = list(reached)
+        while pending:
+            for end in self.skips[pending.pop()]:
+                if end < len(self.tokens) and end not in reached:
+                    reached.add(end)
+                    pending.append(end)
+        return reached
+
+    def _place_durations(self, index: int) -> None:
+        found: dict[int, set[float]] = {}
+        for end, payload, taken in self.run(self._grammar.durations, index):
+            seconds = _seconds(payload, taken)
+            if seconds is not None:
+                found.setdefault(end, set()).add(seconds)
+        if found:
+            self.spans[index]["{duration}"] = [
+                (end, next(iter(values)))
+                for end, values in found.items()
+                if len(values) == 1
+            ]
+
+    def run[Payload](
+        self, automaton: Automaton[Payload], start: int, taken: Taken = ()
+    ) -> list[tuple[int, Payload, Taken]]:
+        """Every way templates match from `start`: end, payload, what was taken in."""
+        tokens, spans, skips = self.tokens, self.spans, self.skips
+        edges, accepts = automaton.edges, automaton.accepts
+        count = len(tokens)
+        found: list[tuple[int, Payload, Taken]] = []
+        at: list[dict[tuple[int, Taken], None] | None] = [None] * (count + 1)
+        at[start] = {(START, taken): None}
+        for index in range(start, count + 1):
+            here = at[index]
+            if here is None:
+                continue
+            at[index] = None
+            ended = index == count
+            for state, took in here:
+                payload = accepts[state]
+                if payload is not None:
+                    found.append((index, payload, took))
+                if ended:
+                    continue
+                out = edges[state]
+                if not out:
+                    continue
+                following = out.get(tokens[index])
+                if following is not None:
+                    ahead = at[index + 1]
+                    if ahead is None:
+                        ahead = at[index + 1] = {}
+                    for following_state in following:
+                        ahead[(following_state, took)] = None
+                for symbol, places in spans[index].items():
+                    following = out.get(symbol)
+                    if following is None:
+                        continue
+                    for end, value in places:
+                        taking = (*took, (symbol, value)) if symbol in _KEPT else took
+                        ahead = at[end]
+                        if ahead is None:
+                            ahead = at[end] = {}
+                        for following_state in following:
+                            ahead[(following_state, taking)] = None
+                if state != START:
+                    for end in skips[index]:
+                        ahead = at[end]
+                        if ahead is None:
+                            ahead = at[end] = {}
+                        ahead[(state, took)] = None
+        return found

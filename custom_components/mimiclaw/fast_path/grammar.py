@@ -1,0 +1,264 @@
+"""Everything the fast path knows, compiled: sentences by language, names by channel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from hassil.parser import ParseError
+
+from .automaton import Automaton, Builder, TemplateError
+from .channels import ChannelNames
+from .errors import SentenceFileError
+from .home_assistant import home_assistant_sentences
+from .languages import SENTENCES, base_language, closest_language
+from .lexicon import Lexicon
+from .names import NameIndex
+from .normalise import MARKS, tokenise
+from .sentence_file import SentenceFile, read_sentence_file
+
+#: What a sentence of each intent asks for.
+INTENTS: Final = frozenset(
+    ("TurnOn", "TurnOff", "Open", "Close", "Toggle", "AllOn", "AllOff")
+    + ("QueryState", "QueryValue", "Query")
+)
+_DURATION: Final = "Duration"
+_PLACE: Final = "Place"
+#: Lists that are filled by the channels and by the chart.
+_FILLED: Final = frozenset(("name", "area", "duration"))
+#: Lists with a meaning of their own, which no template has to mention.
+_SPECIAL: Final = frozenset(
+    ("lead", "ask", "tail", "tail_if_asked", "join", "then", "all", "number", "unit")
+    + ("reason_sign", "reason_never", "reason_link", "reason_end")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a template stands for.
+
+    `question`: whether a question mark is "required", "forbidden" unless the speaker
+    asks politely, or "allowed"; "asked": only after "would you mind" and the like.
+    """
+
+    intent: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageGrammar:
+    """One language: its sentences, and the names the channels have in it."""
+
+    language: str
+    sentences: Automaton[Meaning]
+    durations: Automaton[dict[str, float]]
+    places: Automaton[bool]
+    lexicon: Lexicon
+    all_words: frozenset[str]
+    number_words: dict[int, str]
+    settings: dict[str, Any]
+    glued_before: frozenset[str]
+    glued_after: frozenset[str]
+    names: NameIndex
+    areas: NameIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """The languages of a household, in the order they are tried."""
+
+    languages: dict[str, LanguageGrammar]
+    channels: tuple[ChannelNames, ...]
+    problems: tuple[SentenceFileError, ...]
+
+    @classmethod
+    def compile(
+        cls,
+        languages: Iterable[str],
+        channels: Iterable[ChannelNames],
+        extra_dir: Path | None = None,
+    ) -> Grammar:
+        """Read and compile the sentence files of `languages`. Blocking.
+
+        A file in `extra_dir` adds to ours of the same name. A language nobody has
+        sentences for is left out and noted in `problems`, as is every mistake in a file.
+        """
+        known = tuple(channels)
+        compiled: dict[str, LanguageGrammar] = {}
+        problems: list[SentenceFileError] = []
+        for asked in languages:
+            language = closest_language(asked)
+            if language is None:
+                problems.append(
+                    SentenceFileError(f"{asked}.yaml", 0, "no sentences for it")
+                )
+                continue
+            if language not in compiled:
+                files = _files(language, extra_dir)
+                compiled[language] = _compile(language, files, known)
+                for file in files:
+                    problems += file.problems
+        return cls(compiled, known, tuple(problems))
+
+    def with_channels(self, channels: Iterable[ChannelNames]) -> Grammar:
+        """The same sentences with other channels. Fast, and reads no file."""
+        known = tuple(channels)
+        return replace(
+            self,
+            channels=known,
+            languages={
+                code: _with_names(grammar, known)
+                for code, grammar in self.languages.items()
+            },
+        )
+
+
+def _files(language: str, extra_dir: Path | None) -> list[SentenceFile]:
+    """The sentence files of one language: the household's first, then ours."""
+    own = SENTENCES / f"{language}.yaml"
+    files = []
+    if extra_dir is not None:
+        extra = extra_dir / f"{language}.yaml"
+        if extra.is_file():
+            files.append(read_sentence_file(extra))
+    if own.is_file():
+        files.append(read_sentence_file(own))
+    else:
+        files.append(home_assistant_sentences(language))
+    return files
+
+
+def _compile(
+    language: str, files: list[SentenceFile], channels: tuple[ChannelNames, ...]
+) -> LanguageGrammar:
+    rules = {name: rule for f in reversed(files) for name, rule in f.rules.items()}
+    lexicon, lists = _lexicon(files, rules)
+    strict = (SENTENCES / f"{language}.yaml").is_file()
+
+    def exists(name: str) -> bool:
+        return name in _FILLED or name in lists
+
+    sentences: Builder[Meaning] = Builder(rules, exists, strict=strict)
+    durations: Builder[dict[str, float]] = Builder(rules, exists, strict=True)
+    places: Builder[bool] = Builder(rules, exists, strict=True)
+    for file in files:
+        for block in file.blocks:
+            add: Callable[[Any], None]
+            if block.intent == _DURATION:
+                slots = {k: v for k, v in block.slots.items() if isinstance(v, float)}
+                add = lambda s, v=slots: durations.add(s, v, bare=True)  # noqa: E731
+            elif block.intent == _PLACE:
+                add = lambda s: places.add(s, True, bare=True)  # noqa: E731
+            elif block.intent in INTENTS:
+                question = str(block.metadata.get("question", "forbidden"))
+                if block.intent.startswith("Query"):
+                    question = str(block.metadata.get("question", "allowed"))
+                meaning = Meaning(block.intent, question)
+                add = lambda s, m=meaning: sentences.add(s, m)  # noqa: E731
+            else:
+                file.problem(0, f"unknown intent {block.intent}")
+                continue
+            for sentence, line in block.sentences:
+                try:
+                    add(sentence)
+                except TemplateError as err:
+                    file.problem(line, str(err))
+    settings = {k: v for f in reversed(files) for k, v in f.settings.items()}
+    alls = [v.text.text for f in files for v in f.lists.get("all", ())]
+    grammar = LanguageGrammar(
+        language=language,
+        sentences=sentences.build(),
+        durations=durations.build(),
+        places=places.build(),
+        lexicon=lexicon,
+        all_words=lexicon.first_words("all") if alls else frozenset(),
+        number_words=_number_words(files),
+        settings=settings,
+        glued_before=frozenset(sentences.glued_before),
+        glued_after=frozenset(sentences.glued_after),
+        names=NameIndex(),
+        areas=NameIndex(),
+    )
+    return _with_names(grammar, channels)
+
+
+def _lexicon(
+    files: Sequence[SentenceFile], rules: dict[str, Any]
+) -> tuple[Lexicon, set[str]]:
+    lexicon = Lexicon()
+    lists = set(_SPECIAL)
+    for file in files:
+        for text in file.skip_words:
+            try:
+                lexicon.add("skip", text.text, "", rules)
+            except (TemplateError, ParseError) as err:
+                file.problem(text.line, str(err))
+        for name, values in file.lists.items():
+            lists.add(name)
+            for value in values:
+                try:
+                    lexicon.add(name, value.text.text, value.out, rules)
+                except (TemplateError, ParseError) as err:
+                    file.problem(value.text.line, str(err))
+    return lexicon, lists
+
+
+def _number_words(files: Sequence[SentenceFile]) -> dict[int, str]:
+    """The first word for each whole number, to say "relay three"."""
+    words: dict[int, str] = {}
+    for file in files:
+        for value in file.lists.get("number", ()):
+            if isinstance(value.out, float) and value.out.is_integer():
+                words.setdefault(int(value.out), value.text.text)
+    return words
+
+
+def _with_names(
+    grammar: LanguageGrammar, channels: Sequence[ChannelNames]
+) -> LanguageGrammar:
+    """The grammar with the channels' names in place."""
+    endings = grammar.settings.get("name_endings") or ()
+    names, areas = NameIndex(endings), NameIndex(endings)
+    for index, channel in enumerate(channels):
+        for name in _names(channel, grammar.language):
+            for tokens in _spellings(tokenise(name), grammar):
+                names.add(tokens, index)
+        for area in (channel.area, channel.satellite):
+            if area:
+                areas.add(tokenise(area), index)
+    names.seal()
+    areas.seal()
+    return replace(grammar, names=names, areas=areas)
+
+
+def _names(channel: ChannelNames, language: str) -> set[str]:
+    """A channel's names in a language; if it has none there, all it has."""
+    base = base_language(language)
+    found = {
+        name
+        for code, names in channel.names.items()
+        if code in ("", language) or base_language(code) == base == code
+        for name in names
+    }
+    return found or {name for names in channel.names.values() for name in names}
+
+
+def _spellings(tokens: list[str], grammar: LanguageGrammar) -> list[list[str]]:
+    """A name, without its article, and with its number said in words."""
+    spellings = [tokens]
+    for name, _, end in grammar.lexicon.starting_at(tokens, 0) if tokens else ():
+        if name == "skip" and end < len(tokens):
+            spellings.append(tokens[end:])
+    for spelling in list(spellings):
+        words: list[str] = []
+        for token in spelling:
+            number = int(token) if token.isdigit() and len(token) < 3 else None
+            if number in grammar.number_words:
+                words += tokenise(grammar.number_words[number])
+            else:
+                words.append(token)
+        if words != spelling:
+            spellings.append(words)
+    return [[t for t in s if t not in MARKS] for s in spellings]

@@ -1,0 +1,114 @@
+"""Fixed phrases: the values of lists and the words to skip, in one trie over tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hassil.expression import (
+    Alternative,
+    Expression,
+    Group,
+    ListReference,
+    RuleReference,
+    Sentence,
+    TextChunk,
+)
+from hassil.parse_expression import parse_sentence
+
+from .automaton import TemplateError
+from .normalise import MARKS, SPACE, tokenise
+from .sentence_file import is_template
+
+#: A list value that stands for more phrases than this is no list value.
+_MAX_PHRASES = 2000
+
+_END = ""
+
+
+class Lexicon:
+    """What phrases begin at a token: pairs of list name and value, with their ends."""
+
+    def __init__(self) -> None:
+        self._root: dict[str, Any] = {}
+        self._firsts: dict[str, set[str]] = {}
+
+    def first_words(self, list_name: str) -> frozenset[str]:
+        """The tokens that values of a list begin with."""
+        return frozenset(self._firsts.get(list_name, ()))
+
+    def add(
+        self,
+        list_name: str,
+        text: str,
+        value: float | str,
+        rules: Mapping[str, Sentence],
+    ) -> None:
+        """Add a list value, which may be a template. Raises TemplateError, ParseError."""
+        if is_template(text):
+            for phrase in _phrases(parse_sentence(text).expression, rules, 0):
+                self._put(list_name, phrase, value)
+        else:
+            self._put(list_name, text, value)
+
+    def _put(self, list_name: str, phrase: str, value: float | str) -> None:
+        node = self._root
+        tokens = [token for token in tokenise(phrase) if token not in MARKS]
+        if not tokens:
+            raise TemplateError("a list value without a word")
+        for token in tokens:
+            node = node.setdefault(token, {})
+        self._firsts.setdefault(list_name, set()).add(tokens[0])
+        entry = (list_name, value)
+        entries = node.setdefault(_END, [])
+        if entry not in entries:
+            entries.append(entry)
+
+    def starting_at(
+        self, tokens: Sequence[str], start: int
+    ) -> Iterable[tuple[str, float | str, int]]:
+        """All phrases that begin at `start`: list name, value, end."""
+        node = self._root.get(tokens[start])
+        if node is None:
+            return ()
+        found = []
+        index = start + 1
+        count = len(tokens)
+        while True:
+            for name, value in node.get(_END, ()):
+                found.append((name, value, index))
+            # Speech recognition puts spaces into phrases of scripts without any.
+            while index < count and tokens[index] == SPACE:
+                index += 1
+            if index >= count:
+                return found
+            node = node.get(tokens[index])
+            if node is None:
+                return found
+            index += 1
+
+
+def _phrases(
+    expression: Expression, rules: Mapping[str, Sentence], depth: int
+) -> list[str]:
+    """Every text a small template stands for."""
+    if depth > 12:
+        raise TemplateError("expansion rules refer to one another without end")
+    if isinstance(expression, TextChunk):
+        return [expression.text]
+    if isinstance(expression, RuleReference):
+        rule = rules.get(expression.rule_name)
+        if rule is None:
+            raise TemplateError(f"there is no expansion rule <{expression.rule_name}>")
+        return _phrases(rule.expression, rules, depth + 1)
+    if isinstance(expression, ListReference) or not isinstance(expression, Group):
+        raise TemplateError("a list value cannot refer to a list")
+    options = [_phrases(item, rules, depth + 1) for item in expression.items]
+    if isinstance(expression, Alternative):
+        return [text for option in options for text in option]
+    texts = [""]
+    for option in options:
+        texts = [text + tail for text in texts for tail in option]
+        if len(texts) > _MAX_PHRASES:
+            raise TemplateError(f"more than {_MAX_PHRASES} phrases in one list value")
+    return texts
