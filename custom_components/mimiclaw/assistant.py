@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from .agent.trace import Trace
 from .const import EVENT_TURN, LOGGER
 from .providers.protocol import Image, UserMessage
 from .tools.base import Tool, ToolContext
+from .workspace.sessions import session_name
 from .workspace.speaker import HOUSEHOLD, Speaker
 
 if TYPE_CHECKING:
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
 
     from .agent.profile import Profile
     from .commander import Commander
+    from .fast_path.command import Command
     from .phrases import Phrases
     from .providers.failover import ProviderChain
-    from .workspace.sessions import Sessions
+    from .workspace.sessions import SessionMessage, Sessions
     from .workspace.workspace import Workspace
 
 
@@ -64,8 +66,15 @@ class _Conversation:
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     users: int = 0
-    #: Channels the person was asked about in the last answer.
+    #: Commands of the fast path that the last answer asked the person about.
+    pending: tuple[Command, ...] = ()
+    #: Channels that the agent's last answer asked the person about.
     asked: frozenset[str] = frozenset()
+
+    @property
+    def waits(self) -> bool:
+        """Tell whether the next message may be an answer to a question of ours."""
+        return bool(self.pending or self.asked)
 
 
 class Assistant:
@@ -137,7 +146,7 @@ class Assistant:
                 yield conversation
         finally:
             conversation.users -= 1
-            if not conversation.users and not conversation.asked:
+            if not conversation.users and not conversation.waits:
                 self._conversations.pop(message.key, None)
 
     async def _parts(
@@ -145,6 +154,7 @@ class Assistant:
     ) -> AsyncGenerator[Part]:
         """Choose who answers."""
         asked, conversation.asked = conversation.asked, frozenset()
+        pending, conversation.pending = conversation.pending, ()
         if not message.text.strip() and not message.images:
             trace.path = trace.outcome = "empty_message"
             yield Said("empty_message")
@@ -157,11 +167,11 @@ class Assistant:
         await self._record(message, "user", message.text)
         if not message.system_turn:
             answer = await self._commander.async_answer(
-                message.text, message.language, message.area, asked
+                message.text, message.language, message.area, pending
             )
             if answer is not None:
                 trace.path = "fast_path"
-                conversation.asked = answer.asked
+                conversation.pending = answer.pending
                 for line in answer.calls:
                     trace.called(
                         line.tool,
@@ -185,7 +195,10 @@ class Assistant:
 
     def _tool_context(self, message: Message, confirmed: frozenset[str]) -> ToolContext:
         return ToolContext(
-            view=self._workspace.view(message.speaker),
+            view=self._workspace.view(
+                message.speaker,
+                session=session_name(message.channel, message.conversation_id),
+            ),
             speaker=message.speaker,
             channel=message.channel,
             conversation_id=message.conversation_id,
@@ -202,7 +215,10 @@ class Assistant:
         session, system = await asyncio.gather(
             asyncio.to_thread(self._history, message),
             asyncio.to_thread(
-                self._prompt.assemble, context.view, message.extra_prompt
+                self._prompt.assemble,
+                context.view,
+                message.language,
+                message.extra_prompt,
             ),
         )
         turn = loop.Turn(
@@ -220,10 +236,10 @@ class Assistant:
             async for part in parts:
                 yield part
 
-    def _history(self, message: Message) -> list[Any]:
+    def _history(self, message: Message) -> list[SessionMessage]:
         count = self._profile.history_messages + 1
-        return list(
-            self._sessions.last(message.channel, message.conversation_id, count)
+        return self._sessions.last(
+            message.channel, message.conversation_id, count, speaker=message.speaker
         )
 
     async def _say(self, message: Message, said: Said, *, after: bool) -> Text:
@@ -242,7 +258,7 @@ class Assistant:
                 message.conversation_id,
                 role,
                 text,
-                speaker=message.speaker.person,
+                person=message.speaker.person,
             )
         except Exception:  # noqa: BLE001  the answer matters more than its record
             LOGGER.exception("The session of %s was not written", message.channel)
@@ -265,10 +281,6 @@ class Assistant:
             LOGGER.debug("%s", line)
         self._hass.bus.async_fire(EVENT_TURN, record, context=message.context)
         return record
-
-
-#: What a channel that wants the whole text at once does with a reply.
-type Listener = Callable[[Part], None]
 
 
 async def whole_text(parts: AsyncGenerator[Part]) -> str:

@@ -21,7 +21,7 @@ from homeassistant.helpers.selector import (
     TextSelectorConfig,
     TextSelectorType,
 )
-import voluptuous as vol
+import probatio
 
 from .const import (
     CONF_BASE_URL,
@@ -56,9 +56,9 @@ PROVIDER_TITLES = {
 PASSWORD = TextSelector(TextSelectorConfig(type=TextSelectorType.PASSWORD))
 URL = TextSelector(TextSelectorConfig(type=TextSelectorType.URL))
 
-PROVIDER_SCHEMA = vol.Schema(
+PROVIDER_SCHEMA = probatio.Schema(
     {
-        vol.Required(CONF_PROVIDER, default=PROVIDER_OFFLINE): SelectSelector(
+        probatio.Required(CONF_PROVIDER, default=PROVIDER_OFFLINE): SelectSelector(
             SelectSelectorConfig(
                 options=list(PROVIDERS),
                 mode=SelectSelectorMode.LIST,
@@ -69,19 +69,19 @@ PROVIDER_SCHEMA = vol.Schema(
 )
 
 
-def credentials_schema(kind: str, known: Mapping[str, Any]) -> vol.Schema:
+def credentials_schema(kind: str, known: Mapping[str, Any]) -> probatio.Schema:
     """Return the form for one kind of provider, filled with what is known.
 
     A server in the house may need no key, so only Anthropic's is required.
     """
-    key = vol.Required if kind == PROVIDER_ANTHROPIC else vol.Optional
+    key = probatio.Required if kind == PROVIDER_ANTHROPIC else probatio.Optional
     model = known.get(CONF_MODEL, DEFAULT_MODELS[kind])
     address = {"suggested_value": known.get(CONF_BASE_URL, "")}
-    return vol.Schema(
+    return probatio.Schema(
         {
             key(CONF_API_KEY): PASSWORD,
-            vol.Required(CONF_MODEL, default=model): TextSelector(),
-            vol.Optional(CONF_BASE_URL, description=address): URL,
+            probatio.Required(CONF_MODEL, default=model): TextSelector(),
+            probatio.Optional(CONF_BASE_URL, description=address): URL,
         }
     )
 

@@ -21,6 +21,8 @@ CONF_PROFILE: Final = "profile"
 CONF_LANGUAGES: Final = "languages"
 CONF_LOCAL_INTENTS: Final = "local_intents"
 CONF_NOISE_PSK: Final = "noise_psk"
+#: A satellite's subentry has it when it uses the connection of the ESPHome integration.
+CONF_ESPHOME_ENTRY: Final = "esphome_entry"
 
 PROVIDER_OFFLINE: Final = "offline"
 PROVIDER_ANTHROPIC: Final = "anthropic"

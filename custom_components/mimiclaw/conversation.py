@@ -40,9 +40,7 @@ async def async_setup_entry(
     async_add_entities([MimiClawConversation(entry)])
 
 
-class MimiClawConversation(
-    conversation.ConversationEntity, conversation.AbstractConversationAgent
-):
+class MimiClawConversation(conversation.ConversationEntity):
     """Hands what Assist hears to the assistant and its reply to the chat log."""
 
     _attr_has_entity_name = True

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from homeassistant.config_entries import ConfigEntry
+from homeassistant.util import dt as dt_util
 
+from .agent.profile import FRONTIER, PROFILES
 from .assistant import Assistant
 from .commander import Commander
+from .const import CONF_LANGUAGES, CONF_PROFILE, LOGGER, WORKSPACE_FOLDER
+from .phrases import Phrases
+from .provider_setup import async_create_providers
 from .satellite.registry import Satellites
-from .workspace.sessions import Sessions
+from .tools import files, gpio, notes, search, time
 from .workspace.workspace import Workspace
 
 if TYPE_CHECKING:
+    from homeassistant.core import HomeAssistant
+
     from .providers.failover import ProviderChain
 
 type MimiClawConfigEntry = ConfigEntry[Runtime]
 
 #: Where a release carries the skill library; a checkout has it at its top.
-SHIPPED_SKILLS = Path(__file__).parent / "skills"
-CHECKOUT_SKILLS = Path(__file__).parents[2] / "skills"
+_SHIPPED_SKILLS = Path(__file__).parent / "skills"
+_CHECKOUT_SKILLS = Path(__file__).parents[2] / "skills"
+#: The household's own sentences for the fast path, below the configuration folder.
+_SENTENCES = "sentences"
 
 
 @dataclass(slots=True)
@@ -29,7 +39,6 @@ class Runtime:
     """One assistant's objects, for as long as its entry is loaded."""
 
     workspace: Workspace
-    sessions: Sessions
     satellites: Satellites
     providers: ProviderChain
     commander: Commander
@@ -46,3 +55,45 @@ class Runtime:
         await self.commander.async_stop()
         await self.satellites.async_stop()
         await self.providers.aclose()
+
+
+def _open_workspace(root: Path) -> Workspace:
+    """Open the workspace and make what is missing in it. Blocking."""
+    workspace = Workspace(root, clock=dt_util.now)
+    skills = next(
+        (one for one in (_SHIPPED_SKILLS, _CHECKOUT_SKILLS) if one.is_dir()), None
+    )
+    report = workspace.seed(skills)
+    LOGGER.debug("Workspace %s: %s", root, report)
+    return workspace
+
+
+async def async_create_runtime(
+    hass: HomeAssistant, entry: MimiClawConfigEntry
+) -> Runtime:
+    """Make the entry's objects; nothing works in the background yet."""
+    root = Path(hass.config.path(WORKSPACE_FOLDER))
+    workspace = await asyncio.to_thread(_open_workspace, root)
+    satellites = Satellites(hass, entry)
+    providers = await async_create_providers(hass, entry)
+    languages = tuple(entry.options.get(CONF_LANGUAGES) or [hass.config.language])
+    commander = Commander(hass, satellites, languages, root / _SENTENCES)
+    tools = (
+        *files.tools(),
+        *search.tools(),
+        *notes.tools(),
+        *time.tools(),
+        *gpio.tools(satellites),
+    )
+    profile = PROFILES.get(entry.options.get(CONF_PROFILE, ""), FRONTIER)
+    assistant = Assistant(
+        hass,
+        workspace,
+        workspace.sessions,
+        providers,
+        commander,
+        Phrases(hass),
+        tools,
+        profile,
+    )
+    return Runtime(workspace, satellites, providers, commander, assistant)

@@ -158,7 +158,7 @@ def unpack_debian(prefix: Path, uv: Path) -> None:
     libraries = prefix / "usr" / "lib" / triplet
     loader = libraries / _LOADERS[machine]
     interpreter = prefix / "usr" / "bin" / "python3.14"
-    set_loader = [
+    set_loader: list[str | Path] = [
         "--set-interpreter",
         loader,
         "--force-rpath",

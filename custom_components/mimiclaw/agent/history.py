@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 from ..providers.protocol import AssistantMessage, ChatMessage, UserMessage
 
+from ..workspace.sessions import SUMMARY
+
 if TYPE_CHECKING:
     from ..workspace.sessions import SessionMessage
+
+SUMMARY_HEAD = "[What was said earlier in this conversation, in short:]"
 
 
 def messages(session: Iterable[SessionMessage]) -> tuple[ChatMessage, ...]:
@@ -21,6 +25,12 @@ def messages(session: Iterable[SessionMessage]) -> tuple[ChatMessage, ...]:
     result: list[ChatMessage] = []
     for line in session:
         if not line.content.strip():
+            continue
+        if line.role == SUMMARY:
+            # It stands for everything before it.
+            result.clear()
+            result.append(UserMessage(f"{SUMMARY_HEAD}\n{line.content}"))
+            result.append(AssistantMessage("I have it in mind."))
             continue
         last = result[-1] if result else None
         if line.role == "user":

@@ -22,6 +22,7 @@ from ..providers.protocol import (
     Request,
     Stop,
     StopReason,
+    Switched,
     SystemPart,
     TextDelta,
     ThinkingDelta,
@@ -165,8 +166,25 @@ def _take(event: Event, result: _Round, trace: Trace) -> Part | None:
             trace.spent(event)
         case Stop(reason=reason):
             result.stop = reason
+        case Switched():
+            return _switched(event, result, trace)
         case _:
             pass
+    return None
+
+
+def _switched(event: Switched, result: _Round, trace: Trace) -> Part | None:
+    """Note who answers now; say it once, and that a broken answer begins anew."""
+    trace.provider = event.provider
+    trace.model = event.model
+    trace.switched.append(str(event.error))
+    # What the first one said does not count: the next one begins from the start.
+    result.text.clear()
+    result.calls.clear()
+    result.native = None
+    if event.restarted or event.announce:
+        key = "provider_restarted" if event.restarted else "provider_switched"
+        return Said(key, {"failed": event.error.provider, "provider": event.provider})
     return None
 
 

@@ -61,6 +61,8 @@ class Trace:
     provider: str = ""
     model: str = ""
     outcome: str = "answered"
+    #: Why another provider was asked, for each time.
+    switched: list[str] = field(default_factory=list)
 
     def elapsed_ms(self) -> float:
         """Return the milliseconds since the turn began."""
@@ -108,6 +110,7 @@ class Trace:
             "outcome": self.outcome,
             "provider": self.provider,
             "model": self.model,
+            "switched": list(self.switched),
             "rounds": self.rounds,
             "duration_ms": round(self.elapsed_ms(), 1),
             "first_text_ms": None if first is None else round(first, 1),

@@ -20,8 +20,9 @@ def cut(text: str, cap_bytes: int, marker: str) -> str:
     room = cap_bytes - len(marker.encode()) - 1
     if room <= 0:
         return ""
-    kept = text.encode()[:room].decode(errors="ignore")
+    data = text.encode()
+    kept = data[:room].decode(errors="ignore")
     line_end = kept.rfind("\n")
-    if line_end > 0:
+    if line_end > 0 and data[room : room + 1] != b"\n":
         kept = kept[:line_end]
     return f"{kept.rstrip()}\n{marker}"

@@ -166,13 +166,15 @@ class Switched:
     """Another provider goes on from here, because `error` happened at the first.
 
     `restarted` means that text of the broken answer was delivered already: what
-    follows is a whole new answer, to be set apart from it.
+    follows is a whole new answer, to be set apart from it. `announce` is False once
+    the person was told of this outage.
     """
 
     provider: str
     model: str
     error: ProviderError
     restarted: bool = False
+    announce: bool = True
 
 
 type Event = TextDelta | ThinkingDelta | ToolCall | Native | Usage | Switched | Stop
@@ -254,7 +256,10 @@ class ProviderConfig:
 class Provider(Protocol):
     """A language model on the wire."""
 
-    config: ProviderConfig
+    @property
+    def config(self) -> ProviderConfig:
+        """Return what the provider was made from."""
+        ...
 
     def stream(self, request: Request) -> AsyncGenerator[Event]:
         """Yield the events of one answer; closing the generator ends the request.

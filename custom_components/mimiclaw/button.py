@@ -1,0 +1,38 @@
+"""Buttons: the momentary relays of satellites."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from homeassistant.components.button import ButtonEntity
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.const import Platform
+from homeassistant.helpers import entity_registry as er
+
+from .satellite.entity import ChannelEntity, async_add_channels
+from .switch import ASSIST
+
+if TYPE_CHECKING:
+    from homeassistant.core import HomeAssistant
+    from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+
+    from .runtime import MimiClawConfigEntry
+
+PARALLEL_UPDATES = 0
+
+
+async def async_setup_entry(
+    hass: HomeAssistant,
+    entry: MimiClawConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
+) -> None:
+    """Add the buttons, now and as channels appear."""
+    async_add_channels(entry, async_add_entities, Platform.BUTTON, ChannelButton)
+
+
+class ChannelButton(ChannelEntity, ButtonEntity):
+    """One momentary relay: a press is a pulse of its own length."""
+
+    async def async_press(self) -> None:
+        """Press; raises what the device refuses."""
+        await self.async_command("pulse")

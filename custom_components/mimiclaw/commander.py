@@ -1,0 +1,238 @@
+"""The fast path at work: a sentence becomes commands, their outcomes a reply."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from homeassistant.core import callback
+
+from .const import LOGGER
+from .fast_path.channels import ChannelNames
+from .fast_path.command import Action, Command, Match
+from .fast_path.consent import consent, load as load_consent
+from .fast_path.grammar import Grammar
+from .fast_path.router import FastPath
+from .satellite.model import Code, Command as Order, Outcome
+from .spoken import Spoken
+
+if TYPE_CHECKING:
+    from homeassistant.core import CALLBACK_TYPE, HomeAssistant
+
+    from .satellite.registry import Satellites
+
+ACTOR: Final = "fast_path"
+
+#: What each action tells the satellite; a momentary channel knows its own pulse.
+ORDERS: Mapping[str, Order] = {
+    "turn_on": "on",
+    "turn_off": "off",
+    "toggle": "toggle",
+    "pulse": "pulse",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One command as the trace shows it."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    result: str
+    duration_ms: float
+    is_error: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the fast path says, and what it did."""
+
+    text: str
+    calls: tuple[Call, ...] = ()
+    #: Commands that wait for the person's yes.
+    pending: tuple[Command, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    command: Command
+    outcome: Outcome
+    duration_ms: float
+
+
+class Commander:
+    """Owns the compiled grammar and carries out what it understands."""
+
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        satellites: Satellites,
+        languages: tuple[str, ...],
+        sentences: Path,
+    ) -> None:
+        """Take the satellites, the household's languages and its sentence folder."""
+        self._hass = hass
+        self._satellites = satellites
+        self._languages = languages
+        self._sentences = sentences
+        self._fast_path = FastPath(Grammar({}, (), ()))
+        self._spoken = Spoken(satellites)
+        self._compiled: set[str] = set()
+        self._compiling = asyncio.Lock()
+        self._unsubscribe: CALLBACK_TYPE | None = None
+
+    @property
+    def grammar(self) -> Grammar:
+        """Return what is understood with, and what was wrong with its files."""
+        return self._fast_path.grammar
+
+    async def async_start(self) -> None:
+        """Compile the household's languages and follow the channels."""
+        await asyncio.to_thread(load_consent)
+        await self._compile(self._languages)
+        self._unsubscribe = self._satellites.async_add_listener(self._channels_changed)
+
+    async def async_stop(self) -> None:
+        """Follow nothing any more."""
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+            self._unsubscribe = None
+
+    async def async_reload(self) -> None:
+        """Read the sentence files again."""
+        known = tuple(self._compiled)
+        self._compiled.clear()
+        await self._compile(known)
+
+    @callback
+    def _channels_changed(self) -> None:
+        channels = self._names()
+        if channels != self.grammar.channels:
+            self._fast_path = FastPath(self.grammar.with_channels(channels))
+
+    def _names(self) -> tuple[ChannelNames, ...]:
+        """Return every channel's names, its own among them in any language."""
+        return tuple(
+            ChannelNames(
+                key=one.key,
+                satellite=one.satellite_name,
+                channel=one.id,
+                kind=one.kind.value,
+                momentary=one.momentary,
+                names={**one.names, "": (*one.names.get("", ()), one.name)},
+                area=one.area,
+                unit=one.unit,
+            )
+            for one in self._satellites.channels()
+        )
+
+    async def _compile(self, languages: tuple[str, ...]) -> None:
+        """Add languages to the grammar, off the event loop."""
+        async with self._compiling:
+            wanted = (*self._compiled, *languages)
+            if self._compiled.issuperset(languages):
+                return
+            names = self._names()
+            grammar = await asyncio.to_thread(
+                Grammar.compile, wanted, names, self._sentences
+            )
+            await asyncio.to_thread(self._spoken.load, wanted)
+            self._compiled.update(languages)
+            for problem in grammar.problems:
+                LOGGER.warning("Sentence file: %s", problem)
+            self._fast_path = FastPath(grammar)
+            self._channels_changed()
+
+    def is_yes(self, text: str, language: str) -> bool:
+        """Tell whether the text is nothing but a yes."""
+        return consent(text, language) is True
+
+    async def async_answer(
+        self,
+        text: str,
+        language: str,
+        area: str | None = None,
+        pending: tuple[Command, ...] = (),
+    ) -> Answer | None:
+        """Carry out what is certainly a command; return None for anything else.
+
+        `pending` are commands that the last answer asked the person about.
+        """
+        if language not in self._compiled:
+            await self._compile((language,))
+        if pending and (said := consent(text, language)) is not None:
+            if not said:
+                return Answer(self._spoken.left_alone(language))
+            return await self._carry_out(pending, language, confirmed=True)
+        match = self._recognize(text, language, area)
+        if match is None:
+            return None
+        return await self._carry_out(self._commands(match), language, match.action)
+
+    def _recognize(self, text: str, language: str, area: str | None) -> Match | None:
+        languages = (language, *self._languages)
+        return self._fast_path.recognize(text, languages, area)
+
+    def _commands(self, match: Match) -> tuple[Command, ...]:
+        """Return the commands of a match, one for each relay of an all."""
+        if match.action not in {"all_on", "all_off"}:
+            return match.commands
+        action: Action = "turn_on" if match.action == "all_on" else "turn_off"
+        return tuple(
+            Command(action, channel.key)
+            for channel in self._satellites.channels()
+            if channel.driven and not channel.momentary
+        )
+
+    async def _carry_out(
+        self,
+        commands: tuple[Command, ...],
+        language: str,
+        action: str = "multi",
+        *,
+        confirmed: bool = False,
+    ) -> Answer:
+        """Do one after the other, and say what became of each."""
+        done = [await self._do(command, confirmed=confirmed) for command in commands]
+        pending = tuple(
+            one.command for one in done if one.outcome.code is Code.CONFIRM
+        )
+        text = self._spoken.reply(
+            language, action, [(one.command, one.outcome) for one in done]
+        )
+        return Answer(text, tuple(self._call(one) for one in done), pending)
+
+    async def _do(self, command: Command, *, confirmed: bool) -> _Done:
+        started = time.perf_counter()
+        key = command.channel or ""
+        if command.action == "query":
+            outcome = await self._satellites.read(key)
+        else:
+            outcome = await self._satellites.write(
+                key,
+                ORDERS[command.action],
+                command.duration_s,
+                ACTOR,
+                confirmed=confirmed,
+            )
+        return _Done(command, outcome, (time.perf_counter() - started) * 1000)
+
+    def _call(self, done: _Done) -> Call:
+        command, outcome = done.command, done.outcome
+        channel = self._satellites.channel(command.channel or "")
+        arguments: dict[str, Any] = {"channel": channel.id if channel else "?"}
+        if command.action != "query":
+            arguments["state"] = ORDERS[command.action]
+        if command.duration_s is not None:
+            arguments["duration_s"] = command.duration_s
+        return Call(
+            tool="gpio_read" if command.action == "query" else "gpio_write",
+            arguments=arguments,
+            result=outcome.code.value,
+            duration_ms=done.duration_ms,
+            is_error=not outcome.ok,
+        )
