@@ -10,6 +10,7 @@ import esphome.codegen as cg
 from esphome.components import (
     binary_sensor,
     button,
+    esp32,
     event,
     ota,
     sensor,
@@ -252,5 +253,7 @@ async def to_code(config: ConfigType) -> None:
         cg.add_define("USE_MIMICLAW_TWIN")
         cg.add_define("USE_MIMICLAW_TWIN_SOCKET", config.get(CONF_TWIN_SOCKET, "mimiclaw-twin.sock"))
         cg.add_build_flag("-Wl,--wrap=_ZN7esphome19get_mac_address_rawEPh")
+    else:
+        esp32.include_builtin_idf_component("esp_adc")
     if "ota" in CORE.config:
         ota.request_ota_state_listeners()

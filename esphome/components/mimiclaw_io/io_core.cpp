@@ -83,7 +83,7 @@ void IoCore::enter_hold_(Hold reason, uint64_t now) {
   this->all_safe_(now);
   if (first) {
     Event event;
-    event.type = reason == HOLD_STALL ? EventType::STALLED : EventType::FAIL_SAFE;
+    event.type = EventType::FAIL_SAFE;
     event.hold = reason;
     this->sink_.on_event(event);
   }

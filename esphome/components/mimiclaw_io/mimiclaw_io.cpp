@@ -21,6 +21,9 @@ static constexpr uint32_t SHUTDOWN_WAIT_MS = 50;
 void MimiClawIO::wake_main() { wake_loop_threadsafe(); }
 
 void MimiClawIO::setup() {
+#ifdef USE_MIMICLAW_TWIN
+  this->setup_twin_();
+#endif
   this->pins_.begin(this->channels_.data(), this->channel_count());
   this->load_restored_();
   this->states_.assign(this->channels_.size(), false);
@@ -35,7 +38,7 @@ void MimiClawIO::setup() {
     return;
   }
 #ifdef USE_MIMICLAW_TWIN
-  this->setup_twin_();
+  this->start_twin_();
 #endif
   this->setup_actions_();
 #ifdef USE_OTA_STATE_LISTENER
@@ -50,6 +53,8 @@ void MimiClawIO::loop() {
 #endif
   this->watch_link_();
   this->drain_();
+  if (!this->unsent_.empty())
+    this->send_events_();
   this->watch_task_();
   if (this->restore_dirty_)
     this->save_restored_();
@@ -130,6 +135,8 @@ void MimiClawIO::drain_() {
 }
 
 void MimiClawIO::command(uint8_t channel, Op op, Actor actor) {
+  if (this->is_failed())
+    return;
   Command command;
   command.channel = channel;
   command.op = op;
@@ -158,7 +165,8 @@ void MimiClawIO::publish_state_(uint8_t channel, bool state, float value) {
   }
   if (info.switch_entity != nullptr)
     info.switch_entity->publish_state(state);
-  if (config.restore && ((this->restored_ >> channel & 1) != 0) != state) {
+  // The safe state before a restart is not what the restart should bring back.
+  if (config.restore && !this->shutting_down_ && ((this->restored_ >> channel & 1) != 0) != state) {
     this->restored_ ^= uint64_t{1} << channel;
     this->restore_dirty_ = true;
   }
@@ -187,7 +195,7 @@ void MimiClawIO::save_restored_() {
 void MimiClawIO::on_safe_shutdown() {
   if (this->is_failed())
     return;
-  // What the relays are driven to now is not what should come back after the restart.
+  this->shutting_down_ = true;
   if (this->restore_dirty_)
     this->save_restored_();
   this->runner_.request_hold(true);
@@ -202,13 +210,11 @@ void MimiClawIO::on_safe_shutdown() {
 #ifdef USE_OTA_STATE_LISTENER
 void MimiClawIO::on_ota_global_state(ota::OTAState state, float progress, uint8_t error,
                                      ota::OTAComponent *component) {
-  if (state == ota::OTA_STARTED) {
-    this->runner_.request_hold(true);
-    this->task_.notify();
-  } else if (state == ota::OTA_ERROR || state == ota::OTA_ABORT) {
-    this->runner_.request_hold(false);
-    this->task_.notify();
-  }
+  if (state != ota::OTA_STARTED && state != ota::OTA_ERROR && state != ota::OTA_ABORT)
+    return;
+  this->shutting_down_ = state == ota::OTA_STARTED;
+  this->runner_.request_hold(this->shutting_down_);
+  this->task_.notify();
 }
 #endif
 

@@ -113,6 +113,10 @@ class MimiClawIO : public Component
     bool wants_data;
     std::string channel;
   };
+  struct UnsentEvent {
+    Event event;
+    uint32_t at_ms;
+  };
 
   void setup_actions_();
   void load_restored_();
@@ -123,6 +127,8 @@ class MimiClawIO : public Component
   void describe_channel_(uint8_t channel, JsonWriter &json) const;
   void publish_state_(uint8_t channel, bool state, float value);
   void publish_event_(const Event &event);
+  void send_events_();
+  bool send_event_(const Event &event, uint32_t age_ms);
   void publish_diagnostics_();
   void watch_link_();
   void watch_task_();
@@ -140,6 +146,7 @@ class MimiClawIO : public Component
   std::vector<ChannelConfig> channels_;
   std::vector<ChannelInfo> info_;
   std::vector<Pending> pending_;
+  std::vector<UnsentEvent> unsent_;
   std::vector<bool> states_;
   std::vector<float> values_;
   event::Event *event_entity_{nullptr};
@@ -153,8 +160,10 @@ class MimiClawIO : public Component
   uint32_t refused_here_[static_cast<uint8_t>(Code::COUNT)]{};
   bool stalled_{false};
   bool restore_dirty_{false};
+  bool shutting_down_{false};
 #ifdef USE_MIMICLAW_TWIN
   void setup_twin_();
+  void start_twin_();
   TwinControl *twin_{nullptr};
 #endif
 };

@@ -11,6 +11,9 @@ namespace esphome::mimiclaw_io {
 
 static const char *const TAG = "mimiclaw_io.report";
 
+// A night of link losses; older ones are in Home Assistant's log or nowhere.
+static constexpr size_t MAX_UNSENT_EVENTS = 16;
+
 namespace {
 
 const char *hold_name(uint8_t hold) {
@@ -26,23 +29,50 @@ const char *hold_name(uint8_t hold) {
   }
 }
 
+const char *detail_name(const Event &event) {
+  return event.code != Code::OK ? code_name(event.code) : hold_name(event.hold);
+}
+
 }  // namespace
 
 void MimiClawIO::publish_event_(const Event &event) {
-  const char *type = event_name(event.type);
+  const char *channel = event.channel == NO_CHANNEL ? "" : this->channels_[event.channel].id;
+  ESP_LOGI(TAG, "%s %s %s", event_name(event.type), channel, detail_name(event));
+  if (this->event_entity_ != nullptr)
+    this->event_entity_->trigger(event_name(event.type));
+  if (this->unsent_.empty() && this->send_event_(event, 0))
+    return;
+  // Home Assistant may be restarting, which is when relays go safe: it is told once it is back.
+  if (this->unsent_.size() >= MAX_UNSENT_EVENTS)
+    this->unsent_.erase(this->unsent_.begin());
+  this->unsent_.push_back({event, millis()});
+}
+
+void MimiClawIO::send_events_() {
+  size_t sent = 0;
+  while (sent < this->unsent_.size() &&
+         this->send_event_(this->unsent_[sent].event, millis() - this->unsent_[sent].at_ms))
+    sent++;
+  this->unsent_.erase(this->unsent_.begin(), this->unsent_.begin() + static_cast<std::ptrdiff_t>(sent));
+}
+
+bool MimiClawIO::send_event_(const Event &event, uint32_t age_ms) {
+  if (!api::global_api_server->is_connected())
+    return false;
   const char *channel = event.channel == NO_CHANNEL ? "" : this->channels_[event.channel].id;
   const char *other = event.other == NO_CHANNEL ? "" : this->channels_[event.other].id;
-  const char *detail = event.code != Code::OK ? code_name(event.code) : hold_name(event.hold);
   char ms[12];
+  char age[12];
   snprintf(ms, sizeof(ms), "%" PRIu32, event.ms);
-  ESP_LOGI(TAG, "%s %s %s %s", type, channel, detail, other);
-  if (this->event_entity_ != nullptr)
-    this->event_entity_->trigger(type);
-  if (!api::global_api_server->is_connected())
-    return;
+  snprintf(age, sizeof(age), "%" PRIu32, age_ms);
   const char *const fields[][2] = {
-      {"type", type},   {"channel", channel},                     {"detail", detail},
-      {"other", other}, {"actor", actor_name(event.actor)}, {"ms", ms},
+      {"type", event_name(event.type)},
+      {"channel", channel},
+      {"detail", detail_name(event)},
+      {"other", other},
+      {"actor", actor_name(event.actor)},
+      {"ms", ms},
+      {"age_ms", age},
       {"node", App.get_name().c_str()},
   };
   api::HomeassistantActionRequest request;
@@ -54,7 +84,10 @@ void MimiClawIO::publish_event_(const Event &event) {
     entry.key = StringRef(field[0]);
     entry.value = StringRef(field[1]);
   }
-  api::global_api_server->send_homeassistant_action(request);
+  bool heard = false;
+  for (const auto &client : api::global_api_server->active_clients())
+    heard |= client->send_homeassistant_action(request);
+  return heard;
 }
 
 void MimiClawIO::publish_diagnostics_() {

@@ -209,6 +209,11 @@ void MimiClawIO::setup_twin_() {
       friendly = App.get_friendly_name().c_str();
     App.pre_setup(name, strlen(name), friendly, strlen(friendly));
   }
+  if (const char *timeout = getenv("MIMICLAW_TWIN_LINK_TIMEOUT_MS"); timeout != nullptr)
+    this->device_.link_timeout_ms = static_cast<uint32_t>(atoi(timeout));
+}
+
+void MimiClawIO::start_twin_() {
   const char *path = getenv("MIMICLAW_TWIN_SOCKET");
   this->twin_ = new TwinControl(this, path != nullptr ? path : USE_MIMICLAW_TWIN_SOCKET);  // NOLINT
   if (!this->twin_->start())
