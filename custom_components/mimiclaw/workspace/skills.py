@@ -18,6 +18,7 @@ from .sections import headings
 from .seeding import shipped_versions
 from .text import decode, lines_of, version_of
 from .tree import Stamp, Tree, stamp_of
+from .watch import Watch
 
 _FOLDER_FILE = "SKILL.md"
 _SKILL_BYTES = 256 * 1024
@@ -102,8 +103,9 @@ class _Bad(Exception):
 class Skills:
     """Reads skill files when they change, and answers from memory when they do not."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, watch: Watch) -> None:
         self._tree = tree
+        self._feed = watch.subscribe()
         self._lock = threading.Lock()
         self._files: dict[Parts, tuple[Stamp, Skill | Problem]] = {}
         self._catalogue: Catalogue | None = None
@@ -112,6 +114,9 @@ class Skills:
     def catalogue(self) -> Catalogue:
         """Return the skills as they are on disk now."""
         with self._lock:
+            changed = self._feed.take().below("skills")
+            if self._catalogue is not None and not changed:
+                return self._catalogue
             stamps = self._look()
             if self._catalogue is None or stamps != self._stamps:
                 self._catalogue = self._build(stamps)

@@ -12,6 +12,7 @@ from . import access, names, paths
 from .errors import NotFound, PathRefused, WorkspaceError
 from .names import Parts, text_of
 from .notes import DayNotes
+from .search import Hits, search
 from .sections import Section, find_section, sections_of, title_of, with_children
 from .text import Text, clip, decode, lines_of, part_of, version_of
 from .writing import Seen, Writer
@@ -132,6 +133,16 @@ class View:
         entries.sort(key=lambda entry: (not entry.is_dir, entry.name))
         self._touch("read", parts)
         return entries
+
+    def search(self, query: str, path: str | None = None, limit: int = 8) -> Hits:
+        """Return the places that fit a question best, within a folder or file when one is given.
+
+        Conversations are searched only when the path is /sessions or in it.
+        """
+        parts = self._parts(path) if path else ()
+        hits = search(self._workspace, self.speaker, query, parts, limit, self.session)
+        self._touch("read", parts)
+        return hits
 
     def write(self, path: str, content: str) -> str:
         """Write a whole file; return a sentence with what to do better next time.

@@ -15,9 +15,11 @@ from . import names, paths
 from .access import is_rules
 from .census import Census
 from .errors import Changed, NotFound, TooLarge, WorkspaceError
+from .index import SearchIndex
 from .locks import FileLocks
 from .names import Parts, text_of
 from .paths import Limits
+from .problems import Problem, broken_records
 from .reads import PromptReads
 from .seeding import SeedReport, seed
 from .sessions import Sessions
@@ -27,6 +29,7 @@ from .text import decode, encode, version_of
 from .trash import Trash
 from .tree import Tree
 from .view import View as View  # noqa: PLC0414  re-exported: one import for the rooms above
+from .watch import Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,9 @@ class Workspace:
         self.census = Census(self.tree, self.limits)
         self.prompt_reads = PromptReads(self.tree, self.limits)
         self.sessions = Sessions(self)
-        self.skills = Skills(self.tree)
+        self.watch = Watch(self.tree.root)
+        self.skills = Skills(self.tree, self.watch)
+        self.index = SearchIndex(self.tree, self.limits, self.watch)
         self._seeding = threading.Lock()
 
     @property
@@ -166,11 +171,30 @@ class Workspace:
     def changed(self, parts: Parts) -> None:
         """Note that a file was written or removed by us."""
         self.prompt_reads.forget(parts)
+        self.index.wrote(parts)
 
     def tell(self, parts: Parts, person: str | None, trash: str | None) -> None:
         """Tell the owner of a change to the rules."""
         if self.on_notice is not None and is_rules(parts):
             self.on_notice(Notice("rules_changed", text_of(parts), person, trash))
+
+    def build_index(self, stop: threading.Event | None = None) -> int:
+        """Index everything that is not yet indexed; for a background thread at start.
+
+        Searches go on meanwhile. Returns how many files are left when ``stop`` was set.
+        """
+        return self.index.refresh(stop=stop.is_set if stop else None)
+
+    def problems(self) -> list[Problem]:
+        """Return the files that were skipped because they are broken; they are left untouched."""
+        self.index.refresh(2.0)
+        found = {problem.path: problem for problem in self.skills.catalogue().problems}
+        found |= {problem.path: problem for problem in self.index.problems()}
+        found |= {
+            problem.path: problem
+            for problem in broken_records(self.tree, self.sessions)
+        }
+        return [found[path] for path in sorted(found)]
 
     def budget(self, speaker: Speaker) -> list[Budget]:
         """Return how full the memory files of a speaker are, the household's first."""
@@ -204,4 +228,6 @@ class Workspace:
         return [path for _, path in sorted(found)]
 
     def close(self) -> None:
-        """Give back what the workspace holds open."""
+        """Give back what the workspace holds open; it opens again when used."""
+        self.index.close()
+        self.watch.close()
