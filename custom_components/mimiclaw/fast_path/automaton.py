@@ -22,7 +22,7 @@ from hassil.expression import (
 )
 
 from .errors import FastPathError
-from .normalise import MARKS, tokenise, unspaced
+from .normalise import Tokeniser, unspaced
 
 #: Rules that refer to one another without end stop here.
 _MAX_DEPTH = 24
@@ -65,11 +65,13 @@ class Builder[Payload]:
         self,
         rules: Mapping[str, Sentence],
         lists: Callable[[str], bool],
+        tokeniser: Tokeniser,
         *,
         strict: bool,
     ) -> None:
         self._rules = rules
         self._lists = lists
+        self._tokeniser = tokeniser
         self._strict = strict
         self._symbols: list[str] = [""]
         self._follow: list[list[int]] = [[]]
@@ -166,9 +168,7 @@ class Builder[Payload]:
         """Words; `after` and `before`: glued to the end or start of a list's value."""
         tokens = self._tokens.get(text)
         if tokens is None:
-            tokens = self._tokens[text] = [
-                token for token in tokenise(text) if token not in MARKS
-            ]
+            tokens = self._tokens[text] = self._tokeniser.words(text)
         part = _Part()
         for index, token in enumerate(tokens):
             symbol = token

@@ -16,7 +16,10 @@ type Span = tuple[int, Any]
 #: What a template took in on the way: slot names with values, in spoken order.
 type Taken = tuple[tuple[str, Any], ...]
 
-_KEPT = frozenset(("{name}", "{duration}", "{number}", "{unit}", "{area}"))
+#: From here on, "for ten hours" and "for ten o'clock" sound the same in some languages.
+_HOUR = 3600
+
+_KEPT = frozenset(("{name}", "{duration}", "{short_duration}", "{number}", "{unit}", "{area}"))
 _NO_SPANS: list[Span] = []
 
 
@@ -163,10 +166,14 @@ class Chart:
             if seconds is not None:
                 found.setdefault(end, set()).add(seconds)
         if found:
-            self.spans[index]["{duration}"] = [
+            spans = [
                 (end, next(iter(values)))
                 for end, values in found.items()
                 if len(values) == 1
+            ]
+            self.spans[index]["{duration}"] = spans
+            self.spans[index]["{short_duration}"] = [
+                span for span in spans if span[1] < _HOUR
             ]
 
     def run[Payload](

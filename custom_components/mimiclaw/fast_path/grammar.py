@@ -16,8 +16,8 @@ from .home_assistant import home_assistant_sentences
 from .languages import SENTENCES, base_language, closest_language
 from .lexicon import Lexicon
 from .names import NameIndex
-from .normalise import MARKS, tokenise
-from .sentence_file import SentenceFile, read_sentence_file
+from .normalise import Tokeniser
+from .sentence_file import SentenceFile, is_template, read_sentence_file
 
 #: What a sentence of each intent asks for.
 INTENTS: Final = frozenset(
@@ -27,7 +27,7 @@ INTENTS: Final = frozenset(
 _DURATION: Final = "Duration"
 _PLACE: Final = "Place"
 #: Lists that are filled by the channels and by the chart.
-_FILLED: Final = frozenset(("name", "area", "duration"))
+_FILLED: Final = frozenset(("name", "area", "duration", "short_duration"))
 #: Lists with a meaning of their own, which no template has to mention.
 _SPECIAL: Final = frozenset(
     ("lead", "ask", "tail", "tail_if_asked", "join", "then", "all", "number", "unit")
@@ -59,6 +59,7 @@ class LanguageGrammar:
     all_words: frozenset[str]
     number_words: dict[int, str]
     settings: dict[str, Any]
+    tokeniser: Tokeniser
     glued_before: frozenset[str]
     glued_after: frozenset[str]
     names: NameIndex
@@ -134,15 +135,17 @@ def _compile(
     language: str, files: list[SentenceFile], channels: tuple[ChannelNames, ...]
 ) -> LanguageGrammar:
     rules = {name: rule for f in reversed(files) for name, rule in f.rules.items()}
-    lexicon, lists = _lexicon(files, rules)
+    settings = {k: v for f in reversed(files) for k, v in f.settings.items()}
+    tokeniser = Tokeniser(settings.get("respell"))
+    lexicon, lists = _lexicon(files, rules, tokeniser)
     strict = (SENTENCES / f"{language}.yaml").is_file()
 
     def exists(name: str) -> bool:
         return name in _FILLED or name in lists
 
-    sentences: Builder[Meaning] = Builder(rules, exists, strict=strict)
-    durations: Builder[dict[str, float]] = Builder(rules, exists, strict=True)
-    places: Builder[bool] = Builder(rules, exists, strict=True)
+    sentences: Builder[Meaning] = Builder(rules, exists, tokeniser, strict=strict)
+    durations: Builder[dict[str, float]] = Builder(rules, exists, tokeniser, strict=True)
+    places: Builder[bool] = Builder(rules, exists, tokeniser, strict=True)
     for file in files:
         for block in file.blocks:
             add: Callable[[Any], None]
@@ -165,7 +168,6 @@ def _compile(
                     add(sentence)
                 except TemplateError as err:
                     file.problem(line, str(err))
-    settings = {k: v for f in reversed(files) for k, v in f.settings.items()}
     alls = [v.text.text for f in files for v in f.lists.get("all", ())]
     grammar = LanguageGrammar(
         language=language,
@@ -176,6 +178,7 @@ def _compile(
         all_words=lexicon.first_words("all") if alls else frozenset(),
         number_words=_number_words(files),
         settings=settings,
+        tokeniser=tokeniser,
         glued_before=frozenset(sentences.glued_before),
         glued_after=frozenset(sentences.glued_after),
         names=NameIndex(),
@@ -185,9 +188,9 @@ def _compile(
 
 
 def _lexicon(
-    files: Sequence[SentenceFile], rules: dict[str, Any]
+    files: Sequence[SentenceFile], rules: dict[str, Any], tokeniser: Tokeniser
 ) -> tuple[Lexicon, set[str]]:
-    lexicon = Lexicon()
+    lexicon = Lexicon(tokeniser)
     lists = set(_SPECIAL)
     for file in files:
         for text in file.skip_words:
@@ -210,8 +213,11 @@ def _number_words(files: Sequence[SentenceFile]) -> dict[int, str]:
     words: dict[int, str] = {}
     for file in files:
         for value in file.lists.get("number", ()):
-            if isinstance(value.out, float) and value.out.is_integer():
-                words.setdefault(int(value.out), value.text.text)
+            spoken = value.text.text
+            if is_template(spoken) or not isinstance(value.out, float):
+                continue
+            if value.out.is_integer():
+                words.setdefault(int(value.out), spoken)
     return words
 
 
@@ -223,11 +229,11 @@ def _with_names(
     names, areas = NameIndex(endings), NameIndex(endings)
     for index, channel in enumerate(channels):
         for name in _names(channel, grammar.language):
-            for tokens in _spellings(tokenise(name), grammar):
+            for tokens in _spellings(grammar.tokeniser.words(name), grammar):
                 names.add(tokens, index)
         for area in (channel.area, channel.satellite):
             if area:
-                areas.add(tokenise(area), index)
+                areas.add(grammar.tokeniser.words(area), index)
     names.seal()
     areas.seal()
     return replace(grammar, names=names, areas=areas)
@@ -256,9 +262,9 @@ def _spellings(tokens: list[str], grammar: LanguageGrammar) -> list[list[str]]:
         for token in spelling:
             number = int(token) if token.isdigit() and len(token) < 3 else None
             if number in grammar.number_words:
-                words += tokenise(grammar.number_words[number])
+                words += grammar.tokeniser.words(grammar.number_words[number])
             else:
                 words.append(token)
         if words != spelling:
             spellings.append(words)
-    return [[t for t in s if t not in MARKS] for s in spellings]
+    return spellings

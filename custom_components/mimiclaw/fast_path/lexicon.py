@@ -17,7 +17,7 @@ from hassil.expression import (
 from hassil.parse_expression import parse_sentence
 
 from .automaton import TemplateError
-from .normalise import MARKS, SPACE, tokenise
+from .normalise import SPACE, Tokeniser
 from .sentence_file import is_template
 
 #: A list value that stands for more phrases than this is no list value.
@@ -29,7 +29,8 @@ _END = ""
 class Lexicon:
     """What phrases begin at a token: pairs of list name and value, with their ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, tokeniser: Tokeniser) -> None:
+        self._tokeniser = tokeniser
         self._root: dict[str, Any] = {}
         self._firsts: dict[str, set[str]] = {}
 
@@ -53,7 +54,7 @@ class Lexicon:
 
     def _put(self, list_name: str, phrase: str, value: float | str) -> None:
         node = self._root
-        tokens = [token for token in tokenise(phrase) if token not in MARKS]
+        tokens = self._tokeniser.words(phrase)
         if not tokens:
             raise TemplateError("a list value without a word")
         for token in tokens:

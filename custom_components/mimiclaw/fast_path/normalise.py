@@ -8,6 +8,7 @@ grammar matches.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import re
 from typing import Final
 import unicodedata
@@ -140,3 +141,33 @@ def tokenise(text: str) -> list[str]:
     while tokens and tokens[0] in (PAUSE, STOP, SPACE):
         del tokens[0]
     return tokens
+
+
+class Tokeniser:
+    """`tokenise` with a language's second spellings undone ("fuer" for "für").
+
+    `respell` holds pairs of what is written and what is meant, after folding.
+    """
+
+    def __init__(self, respell: Mapping[str, str] | None = None) -> None:
+        self._pairs = tuple((respell or {}).items())
+
+    def __call__(self, text: str) -> list[str]:
+        """The tokens of a text in this language."""
+        return self.respelled(tokenise(text))
+
+    def respelled(self, tokens: list[str]) -> list[str]:
+        """The same tokens in this language's spelling."""
+        if not self._pairs:
+            return tokens
+        result = []
+        for token in tokens:
+            for written, meant in self._pairs:
+                if written in token:
+                    token = token.replace(written, meant)
+            result.append(token)
+        return result
+
+    def words(self, text: str) -> list[str]:
+        """The tokens without marks: for names and templates."""
+        return [token for token in self(text) if token not in MARKS]

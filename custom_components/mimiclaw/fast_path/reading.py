@@ -194,7 +194,7 @@ class Reading:
         duration: float | None = None
         names: tuple[tuple[int, ...], ...] = ()
         for symbol, value in clause.taken:
-            if symbol == "{duration}":
+            if symbol in ("{duration}", "{short_duration}"):
                 if duration is not None:
                     return None
                 duration = value

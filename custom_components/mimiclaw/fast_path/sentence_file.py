@@ -222,7 +222,9 @@ class _Reader:
         return None
 
     def _plain(self, node: yaml.Node) -> Any:
-        """A scalar by its YAML type, or a list of them."""
+        """A scalar by its YAML type, or a list or mapping of them."""
+        if isinstance(node, yaml.MappingNode):
+            return {key: self._plain(item) for key, _, item in self._pairs(node)}
         if isinstance(node, yaml.SequenceNode):
             return [self._plain(item) for item in node.value]
         if not isinstance(node, yaml.ScalarNode):
