@@ -121,6 +121,15 @@ class SearchIndex:
                     self.refresh(2.0)
         return []
 
+    def titles(self, folder: Parts) -> dict[str, str]:
+        """Return the titles of the indexed files directly in a folder, by path."""
+        with self._lock:
+            try:
+                self._db.open()
+                return self._db.titles(folder)
+            except Damaged, InUse:
+                return {}
+
     def problems(self) -> list[Problem]:
         """Return the files that are not searched because they are broken."""
         with self._lock:

@@ -163,6 +163,17 @@ class IndexDb:
                 row[0] for row in self.sql.execute(query, (start, start[:-1] + "0"))
             ]
 
+    def titles(self, folder: Parts) -> dict[str, str]:
+        """Return the titles of the files directly in a folder, by path."""
+        start = text_of(folder).rstrip("/") + "/"
+        with _errors():
+            query = "SELECT path, title FROM files WHERE path >= ?1 AND path < ?2 AND instr(substr(path, ?3), '/') = 0"
+            return dict(
+                self.sql.execute(
+                    query, (start, start[:-1] + "0", len(start) + 1)
+                ).fetchall()
+            )
+
     def put(self, parts: Parts, text: str, stamp: Stamp) -> None:
         """Index a file in place of what was indexed of it."""
         path = text_of(parts)

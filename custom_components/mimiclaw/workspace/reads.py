@@ -59,6 +59,10 @@ class PromptReads:
                 return kept.read
         return self._load(parts)
 
+    def names(self, folder: Parts) -> list[str]:
+        """Return the names in a folder, in order. Raises OSError."""
+        return sorted(os.listdir(self._real_path(folder)))  # noqa: PTH208  hot path
+
     def forget(self, parts: Parts) -> None:
         """Drop a file that was changed."""
         with self._lock:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from . import access, names, paths
+from .documents import split
 from .errors import NotFound, PathRefused, WorkspaceError
+from .folder_index import refresh_index
 from .names import Parts, text_of
 from .notes import DayNotes
 from .search import Hits, search
@@ -36,9 +39,10 @@ class Entry:
 
 
 # Within the class, `list` is the method.
-type _Entries = list[Entry]
-type _Notes = list[DayNotes]
-type _Sections = list[Section]
+type Entries = list[Entry]
+type Paths = list[str]
+type Notes = list[DayNotes]
+type Sections = list[Section]
 
 
 class View:
@@ -71,6 +75,11 @@ class View:
         to leave out, for a line longer than a result.
         """
         parts = self._parts(path)
+        if parts[:1] == ("docs",):
+            self._workspace.documents.refresh()
+        if parts[-1:] == (paths.FOLDER_INDEX,):
+            with suppress(WorkspaceError):
+                refresh_index(self._workspace, parts[:-1])
         text, version = self._text(parts)
         part = part_of(text_of(parts), text, offset, limit, column)
         self._remember(parts, version, part)
@@ -110,16 +119,25 @@ class View:
         self._touch("read", parts)
         return part
 
-    def sections(self, path: str) -> _Sections:
+    def sections(self, path: str) -> Sections:
         """Return the sections of a file, in order."""
         parts = self._parts(path)
         return sections_of(self._text(parts)[0])
 
-    def list(self, path: str = "/") -> _Entries:
+    def list(self, path: str = "/") -> Entries:
         """Return what the speaker may see of a folder, folders first."""
         parts = self._parts(path)
-        entries: _Entries = []
-        for item in self._workspace.tree.items(parts):
+        if parts[:1] == ("docs",):
+            self._workspace.documents.refresh()
+        items = self._workspace.tree.items(parts)
+        titles: dict[str, str] | None = None
+        if sum(item.is_file for item in items) > paths.FOLDER_INDEX_FILES:
+            # Opening every file for its title takes too long here; the index knows them.
+            if not access.is_session(parts) and refresh_index(self._workspace, parts):
+                items = self._workspace.tree.items(parts)
+            titles = self._workspace.index.titles(parts)
+        entries: Entries = []
+        for item in items:
             place = (*parts, item.name)
             if (
                 item.name.startswith(".")
@@ -127,12 +145,27 @@ class View:
                 or not self._visible(place)
             ):
                 continue
-            title = "" if item.is_dir else self._title(place)
+            title = ""
+            if not item.is_dir:
+                if titles is None:
+                    title = self._title(place)
+                else:
+                    title = titles.get(text_of(place), "")
             size = 0 if item.is_dir else item.stamp.size
             entries.append(Entry(item.name, text_of(place), item.is_dir, size, title))
         entries.sort(key=lambda entry: (not entry.is_dir, entry.name))
         self._touch("read", parts)
         return entries
+
+    def split(self, path: str) -> Paths:
+        """Cut a document of /docs into files of one section each; return their paths.
+
+        The document stays where it is.
+        """
+        parts = self._parts(path, write=True)
+        made = split(self._workspace, parts)
+        self._touch("write", parts)
+        return made
 
     def search(self, query: str, path: str | None = None, limit: int = 8) -> Hits:
         """Return the places that fit a question best, within a folder or file when one is given.
@@ -182,10 +215,10 @@ class View:
                 self._seen[parts] = Seen(read.version, lines, total)
         return read.text
 
-    def recent_notes(self, days: int = 3) -> _Notes:
+    def recent_notes(self, days: int = 3) -> Notes:
         """Return the notes of the last days that have any, newest first, private ones after the household's."""
         today = self._workspace.clock().date()
-        found: _Notes = []
+        found: Notes = []
         for back in range(days):
             day = today - timedelta(days=back)
             # The original firmware told its model to write to the second of these.
@@ -201,16 +234,24 @@ class View:
                     found.append(DayNotes(path, day, text, private))
         return found
 
-    def soul_aspects(self) -> _Entries:
+    def soul_aspects(self) -> Entries:
         """Return the further layers of the personality: /config/SOUL_<aspect>.md."""
+        folder = names.parse(paths.CONFIG, self._workspace.limits)
+        reads = self._workspace.prompt_reads
         try:
-            return [
-                entry
-                for entry in self.list(paths.CONFIG)
-                if entry.name.startswith("SOUL_")
-            ]
-        except WorkspaceError:
+            found = reads.names(folder)
+        except OSError:
             return []
+        entries: Entries = []
+        for name in found:
+            if name.startswith("SOUL_") and name.endswith(".md"):
+                place = (*folder, name)
+                text = reads.get(place).text
+                size = len(text.encode())
+                entries.append(
+                    Entry(name, text_of(place), False, size, title_of(text, name))
+                )
+        return entries
 
     def _parts(self, path: str, *, write: bool = False) -> Parts:
         """Return the components of a path that this turn may read, or write."""

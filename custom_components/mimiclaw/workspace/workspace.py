@@ -14,6 +14,7 @@ import threading
 from . import names, paths
 from .access import is_rules
 from .census import Census
+from .documents import Documents
 from .errors import Changed, NotFound, TooLarge, WorkspaceError
 from .index import SearchIndex
 from .locks import FileLocks
@@ -91,6 +92,7 @@ class Workspace:
         self.watch = Watch(self.tree.root)
         self.skills = Skills(self.tree, self.watch)
         self.index = SearchIndex(self.tree, self.limits, self.watch)
+        self.documents = Documents(self)
         self._seeding = threading.Lock()
 
     @property
@@ -183,6 +185,7 @@ class Workspace:
 
         Searches go on meanwhile. Returns how many files are left when ``stop`` was set.
         """
+        self.documents.refresh()
         return self.index.refresh(stop=stop.is_set if stop else None)
 
     def problems(self) -> list[Problem]:
