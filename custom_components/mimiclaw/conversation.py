@@ -12,6 +12,7 @@ from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import llm
 
 from .agent.parts import Called, Calling, Part, RoundStart, Text, Thinking
+from .agent.speech import SpeechText
 from .areas import area_of_device
 from .assistant import Message
 from .const import DOMAIN
@@ -82,7 +83,8 @@ class MimiClawConversation(conversation.ConversationEntity):
             extra_prompt=user_input.extra_system_prompt or "",
         )
         reply = self._entry.runtime_data.assistant.handle(message)
-        async with aclosing(_deltas(reply)) as deltas:
+        voice = user_input.device_id is not None or user_input.satellite_id is not None
+        async with aclosing(_deltas(reply, SpeechText() if voice else None)) as deltas:
             async for _content in chat_log.async_add_delta_content_stream(
                 self.entity_id, deltas
             ):
@@ -90,26 +92,34 @@ class MimiClawConversation(conversation.ConversationEntity):
         return conversation.async_get_result_from_chat_log(user_input, chat_log)
 
 
-async def _deltas(reply: AsyncGenerator[Part]) -> AsyncGenerator[Delta]:
+async def _deltas(
+    reply: AsyncGenerator[Part], speech: SpeechText | None
+) -> AsyncGenerator[Delta]:
     """Turn the parts of a reply into the chat log's deltas.
 
-    The tools run on our side, so their calls are marked as external.
+    The tools run on our side, so their calls are marked as external. `speech` takes
+    Markdown out of what will be heard.
     """
     async with aclosing(reply):
         open_message = False
         async for part in reply:
             match part:
                 case RoundStart():
+                    if speech and (left := speech.flush()):
+                        yield {"content": left}
                     yield {"role": "assistant"}
                     open_message = True
                 case Text(text=text):
                     if not open_message:
                         yield {"role": "assistant"}
                         open_message = True
-                    yield {"content": text}
+                    if heard := speech.feed(text) if speech else text:
+                        yield {"content": heard}
                 case Thinking(text=text):
                     yield {"thinking_content": text}
                 case Calling(call=call):
+                    if speech and (left := speech.flush()):
+                        yield {"content": left}
                     called = llm.ToolInput(
                         tool_name=call.name,
                         tool_args=dict(call.arguments or {}),
@@ -127,3 +137,5 @@ async def _deltas(reply: AsyncGenerator[Part]) -> AsyncGenerator[Delta]:
                     open_message = False
                 case _:
                     pass
+        if speech and (left := speech.flush()):
+            yield {"content": left}

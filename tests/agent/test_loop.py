@@ -243,3 +243,10 @@ async def test_closing_the_turn_stops_the_stream(
         await server.idle()
         assert server.broken_off
         await provider.aclose()
+
+
+async def test_a_call_printed_as_text_is_made_and_never_spoken(play: Play) -> None:
+    printed = '<tool_call>{"name": "look", "arguments": {"what": "cat"}}</tool_call>'
+    parts, trace, _ = await play(Reply(text=f"I look. {printed}"), Reply(text="A cat."))
+    assert spoken(parts) == "I look. A cat."
+    assert [line.tool for line in trace.lines] == ["look"]

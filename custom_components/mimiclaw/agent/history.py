@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..providers.protocol import AssistantMessage, ChatMessage, UserMessage
-
 from ..workspace.sessions import SUMMARY
 
 if TYPE_CHECKING:

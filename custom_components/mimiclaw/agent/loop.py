@@ -32,6 +32,7 @@ from ..providers.protocol import (
     UserMessage,
 )
 from .parts import Called, Calling, Part, RoundStart, Said, Text, Thinking
+from .printed_calls import PrintedCalls
 from .profile import Profile
 from .toolbox import Toolbox
 from .trace import Trace
@@ -58,13 +59,24 @@ class Turn:
 class _Round:
     """What one request gave."""
 
+    printed: PrintedCalls
     text: list[str] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
     native: Native | None = None
     stop: StopReason = StopReason.END
 
     def message(self) -> AssistantMessage:
+        """Return what goes back to the model with the results of its calls."""
         return AssistantMessage("".join(self.text), tuple(self.calls), self.native)
+
+    def close(self) -> str:
+        """Return what was held back and may be spoken; take the calls from the rest."""
+        left, calls = self.printed.end()
+        if not self.calls:
+            self.calls.extend(calls)
+        if left:
+            self.text.append(left)
+        return left
 
 
 async def run(turn: Turn) -> AsyncGenerator[Part]:
@@ -85,7 +97,7 @@ async def run(turn: Turn) -> AsyncGenerator[Part]:
                 or bool(turn.toolbox.stuck)
                 or time.monotonic() > ends - turn.profile.last_answer_s
             )
-            result = _Round()
+            result = _Round(PrintedCalls(turn.toolbox.tools))
             yield RoundStart()
             async with aclosing(_ask(turn, tuple(messages), ends, last=last)) as events:
                 async for event in events:
@@ -93,6 +105,9 @@ async def run(turn: Turn) -> AsyncGenerator[Part]:
                     if part is not None:
                         spoken = spoken or isinstance(part, Text)
                         yield part
+            if left := result.close():
+                spoken = True
+                yield Text(left)
             if last or not result.calls:
                 if not "".join(result.text).strip():
                     turn.trace.outcome = "empty"
@@ -152,7 +167,7 @@ async def _ask(
 def _take(event: Event, result: _Round, trace: Trace) -> Part | None:
     """Keep what the event brings; return what is to be heard of it."""
     match event:
-        case TextDelta(text=text) if text:
+        case TextDelta() if text := result.printed.feed(event.text):
             result.text.append(text)
             trace.text_seen()
             return Text(text)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import json
 import logging
 import time
+from typing import Any
 
 from ..providers.protocol import ToolCall, ToolSpec
 from ..tools.base import Tool, ToolContext, ToolError
@@ -125,20 +126,29 @@ class Toolbox:
         fingerprint = _fingerprint(call)
         if fingerprint in self._seen and tool.reads_only:
             return Outcome(REPEATED)
-        try:
-            arguments = check(call.arguments, tool.spec.parameters, tool.aliases)
-            text = await tool.run(arguments, self.context)
-        except (ToolError, WorkspaceError) as err:
-            return Outcome(str(err), is_error=True)
-        except Exception:  # the turn goes on whatever one tool does
-            _LOGGER.exception("Tool %s failed", call.name)
-            return Outcome(f"{call.name} failed inside; try another way.", True)
+        outcome = await answer(tool, call, self.context)
+        if outcome.is_error:
+            return outcome
         if tool.reads_only:
             self._seen.add(fingerprint)
         else:
             # What was read may be different now.
             self._seen.clear()
-        return Outcome(cut(text, self.profile.tool_result_bytes, CUT_MARKER))
+        return Outcome(cut(outcome.text, self.profile.tool_result_bytes, CUT_MARKER))
+
+
+async def answer(tool: Tool, call: ToolCall, context: ToolContext) -> Outcome:
+    """Run one call; whatever happens comes back as text."""
+    try:
+        arguments: Mapping[str, Any] = call.arguments or {}
+        if tool.checked_by_us:
+            arguments = check(arguments, tool.spec.parameters, tool.aliases)
+        return Outcome(await tool.run(arguments, context))
+    except (ToolError, WorkspaceError) as err:
+        return Outcome(str(err), is_error=True)
+    except Exception:  # the turn goes on whatever one tool does
+        _LOGGER.exception("Tool %s failed", call.name)
+        return Outcome(f"{call.name} failed inside; try another way.", is_error=True)
 
 
 def by_name(tools: Iterable[Tool]) -> dict[str, Tool]:

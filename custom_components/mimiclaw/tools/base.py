@@ -58,6 +58,8 @@ class Tool:
     #: Calls that only read may run side by side.
     reads_only: bool = False
     aliases: Mapping[str, str] = field(default_factory=dict)
+    #: Another integration's tool checks its arguments itself, by its own schema.
+    checked_by_us: bool = True
 
     @property
     def name(self) -> str:
