@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from homeassistant.components.button import ButtonEntity
-from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.const import Platform
-from homeassistant.helpers import entity_registry as er
 
 from .satellite.entity import ChannelEntity, async_add_channels
-from .switch import ASSIST
 
 if TYPE_CHECKING:
     from homeassistant.core import HomeAssistant

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from homeassistant.config_entries import (
     ConfigEntry,
-    ConfigFlow,
     ConfigFlowResult,
+    ConfigSubentryData,
     ConfigSubentryFlow,
     SubentryFlowResult,
 )
@@ -37,6 +37,7 @@ from .const import (
 )
 from .provider_setup import async_create_provider, provider_config
 from .providers.protocol import ErrorKind, ProviderError
+from .satellite_discovery import SatelliteDiscovery
 from .satellite_flow import SatelliteSubentryFlow
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def subentry_title(data: Mapping[str, Any]) -> str:
     return f"{title} {data[CONF_MODEL]}" if data.get(CONF_MODEL) else title
 
 
-class MimiClawConfigFlow(ConfigFlow, domain=DOMAIN):
+class MimiClawConfigFlow(SatelliteDiscovery, domain=DOMAIN):
     """Set the assistant up: choose a model, check it, done."""
 
     VERSION = 1
@@ -135,6 +136,10 @@ class MimiClawConfigFlow(ConfigFlow, domain=DOMAIN):
         self, user_input: dict[str, Any] | None = None
     ) -> ConfigFlowResult:
         """Choose the provider."""
+        # Not by the manifest's single_config_entry: that would also turn away the
+        # satellites that announce themselves later.
+        if self._async_current_entries():
+            return self.async_abort(reason="single_instance_allowed")
         if user_input is None:
             return self.async_show_form(step_id="user", data_schema=PROVIDER_SCHEMA)
         self._kind = user_input[CONF_PROVIDER]
@@ -159,7 +164,13 @@ class MimiClawConfigFlow(ConfigFlow, domain=DOMAIN):
             description_placeholders={"provider": PROVIDER_TITLES[self._kind]},
         )
 
-    def _create(self, data: dict[str, Any]) -> ConfigFlowResult:
+    def create_with(self, satellite: ConfigSubentryData) -> ConfigFlowResult:
+        """Make the entry with a satellite, and the provider that needs no key."""
+        return self._create({CONF_PROVIDER: PROVIDER_OFFLINE}, satellite)
+
+    def _create(
+        self, data: dict[str, Any], *others: ConfigSubentryData
+    ) -> ConfigFlowResult:
         """Make the entry with its first provider."""
         return self.async_create_entry(
             title=TITLE,
@@ -170,7 +181,8 @@ class MimiClawConfigFlow(ConfigFlow, domain=DOMAIN):
                     "data": data,
                     "title": subentry_title(data),
                     "unique_id": None,
-                }
+                },
+                *others,
             ],
         )
 

@@ -40,11 +40,11 @@ class PolicyEvents(SatelliteEntity, EventEntity):
     """A satellite's policy at work: what automations react to."""
 
     _attr_translation_key = POLICY_EVENTS
-    _attr_event_types = list(EVENT_TYPES)
 
     def __init__(self, satellites: Satellites, satellite: Satellite) -> None:
         super().__init__(satellites, satellite.mac, f":{POLICY_EVENTS}")
         self._satellite = satellite
+        self._attr_event_types = list(EVENT_TYPES)
 
     @property
     def available(self) -> bool:

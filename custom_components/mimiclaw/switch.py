@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.switch import SwitchDeviceClass, SwitchEntity
 from homeassistant.const import Platform
-from homeassistant.helpers import entity_registry as er
 
 from .satellite.entity import ChannelEntity, async_add_channels
 
@@ -19,9 +17,6 @@ if TYPE_CHECKING:
 
 #: The device answers each command in its own time; nothing is gained by waiting in line.
 PARALLEL_UPDATES = 0
-
-#: Home Assistant's assistants and their name in its exposure settings.
-ASSIST = "conversation"
 
 
 async def async_setup_entry(
@@ -42,16 +37,6 @@ class ChannelSwitch(ChannelEntity, SwitchEntity):
     def is_on(self) -> bool | None:
         """Return the state the device last read from the pin."""
         return self.channel_state.state
-
-    async def async_added_to_hass(self) -> None:
-        """Follow the channel; keep one that wants a yes away from Assist's sentences.
-
-        Those act at once. The owner may expose it all the same; that is respected.
-        """
-        await super().async_added_to_hass()
-        entry = er.async_get(self.hass).async_get(self.entity_id)
-        if self._channel.confirm and entry and ASSIST not in entry.options:
-            async_expose_entity(self.hass, ASSIST, self.entity_id, False)
 
     async def async_turn_on(self, **kwargs: Any) -> None:
         """Turn on; raises what the device refuses."""
