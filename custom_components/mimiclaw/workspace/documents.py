@@ -6,12 +6,12 @@ import re
 import threading
 from typing import TYPE_CHECKING
 
+from .disk import Stamp
 from .errors import NotFound, NotText, TooLarge, TreeFull, WorkspaceError
 from .names import Parts, text_of
 from .paths import DOCS, SECTIONS_BYTES, TOC_SUFFIX
 from .sections import Section, first_sentence, sections_of
 from .text import clip, decode, lines_of
-from .tree import Stamp
 
 if TYPE_CHECKING:
     from .workspace import Workspace

@@ -10,24 +10,16 @@ from pathlib import Path
 import threading
 import time
 
+from .disk import Stamp, stamp_of
 from .errors import NotFound, NotText, PathRefused, TooLarge, WorkspaceError
-from .index_db import (
-    Damaged,
-    IndexDb,
-    InUse,
-    Range,
-    Row,
-    match_all,
-    match_any,
-    match_title,
-    within,
-)
+from .index_db import Damaged, IndexDb, InUse, Range, Row
 from .names import Parts, text_of
 from .paths import CRON, FOLDER_INDEX, INDEX_DIR, TOC_SUFFIX, Limits
 from .problems import Problem
+from .queries import match_all, match_any, match_title, within
 from .text import decode
 from .tokens import is_gram, single_grams, useful, words_of
-from .tree import Stamp, Tree, stamp_of
+from .tree import Tree
 from .watch import Changes, Feed, Watch
 
 _SUFFIXES = (

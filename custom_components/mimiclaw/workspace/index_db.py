@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from hashlib import blake2b
 import os
 from pathlib import Path
 import sqlite3
 from typing import NamedTuple
 
 from .access import owner_of
+from .disk import Stamp
 from .names import Parts, text_of
+from .queries import mark
 from .sections import Section, sections_of, title_of
 from .text import lines_of
 from .tokens import for_index
-from .tree import Stamp
 
 _VERSION = 3
 # A row of the index is a section of at most this; a hit then names a place, not a book.
@@ -180,7 +180,7 @@ class IndexDb:
         self.drop(path)
         title = title_of(text, parts[-1])
         scope = " ".join(
-            _mark(text_of(parts[:length])) for length in range(1, len(parts))
+            mark(text_of(parts[:length])) for length in range(1, len(parts))
         )
         name = for_index(_spoken(parts, title))
         lines = lines_of(text)
@@ -340,45 +340,6 @@ class IndexDb:
             f'{lean}tokenize="porter unicode61 remove_diacritics 2");PRAGMA user_version={_VERSION};COMMIT;'
         )
         self.made_anew = True
-
-
-def phrase(word: str) -> str:
-    """Return a word as it stands in a query, never as an operator."""
-    return '"' + word.replace('"', "") + '"'
-
-
-def match_all(words: Iterable[str]) -> str:
-    """Return a query for sections that hold every word in text, heading or name."""
-    return (
-        "{name heading body} : (" + " AND ".join(phrase(word) for word in words) + ")"
-    )
-
-
-def match_any(words: Iterable[str], *, prefix: bool = False) -> str:
-    """Return a query for sections that hold any of the words, or of words that begin so."""
-    star = "*" if prefix else ""
-    return (
-        "{name heading body} : ("
-        + " OR ".join(phrase(word) + star for word in words)
-        + ")"
-    )
-
-
-def match_title(words: Iterable[str]) -> str:
-    """Return a query for sections whose name or heading holds every word."""
-    return "{name heading} : (" + " AND ".join(phrase(word) for word in words) + ")"
-
-
-def within(query: str, folder: Parts) -> str:
-    """Return a query that sees one folder only."""
-    return (
-        f"(scope : {phrase(_mark(text_of(folder)))}) AND {query}" if folder else query
-    )
-
-
-def _mark(place: str) -> str:
-    """Return a word of digits alone, which no stemming changes, for a folder or file."""
-    return str(int.from_bytes(blake2b(place.encode(), digest_size=8).digest()))
 
 
 def _spoken(parts: Parts, title: str) -> str:

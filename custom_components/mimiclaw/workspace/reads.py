@@ -7,11 +7,12 @@ import threading
 import time
 from typing import NamedTuple
 
+from .disk import Stamp, stamp_of
 from .errors import NotFound, WorkspaceError
 from .names import Parts, text_of
 from .paths import Limits
 from .text import decode, version_of
-from .tree import Stamp, Tree, stamp_of
+from .tree import Tree
 
 # Some disks keep times in steps of two seconds; a file that young may have changed twice
 # within one stamp and is read again.

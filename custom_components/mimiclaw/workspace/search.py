@@ -36,9 +36,13 @@ class Hit:
 
 
 class Hits(list[Hit]):
-    """The hits, best first; ``pending`` says how many changed files are not searched yet."""
+    """The hits, best first.
+
+    pending: how many changed files are not searched yet. notice: told once, "" otherwise.
+    """
 
     pending: int = 0
+    notice: str = ""
 
 
 def search(

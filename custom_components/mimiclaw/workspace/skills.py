@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from datetime import date
 import os
 import re
 import threading
@@ -11,13 +12,15 @@ from typing import Any
 
 import yaml
 
+from .disk import Stamp, stamp_of
 from .errors import NotFound, NotText, TooLarge, WorkspaceError
 from .names import Parts, text_of
 from .problems import Problem
 from .sections import headings
 from .seeding import shipped_versions
+from .skill_use import SkillUse
 from .text import decode, lines_of, version_of
-from .tree import Stamp, Tree, stamp_of
+from .tree import Tree
 from .watch import Watch
 
 _FOLDER_FILE = "SKILL.md"
@@ -74,7 +77,7 @@ class Skill:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All skills that can be used, by path, and the files that cannot."""
+    """All skills that can be used, those read last first, and the files that cannot."""
 
     skills: tuple[Skill, ...]
     problems: tuple[Problem, ...]
@@ -106,6 +109,7 @@ class Skills:
     def __init__(self, tree: Tree, watch: Watch) -> None:
         self._tree = tree
         self._feed = watch.subscribe()
+        self._use = SkillUse(tree)
         self._lock = threading.Lock()
         self._files: dict[Parts, tuple[Stamp, Skill | Problem]] = {}
         self._catalogue: Catalogue | None = None
@@ -122,6 +126,18 @@ class Skills:
                 self._catalogue = self._build(stamps)
                 self._stamps = stamps
             return self._catalogue
+
+    def used(self, path: str, day: date) -> None:
+        """Note that a skill was read; the ones read last stand first."""
+        if self._use.used(path, day):
+            with self._lock:
+                if self._catalogue is not None:
+                    self._catalogue = self._ordered(self._catalogue)
+
+    def _ordered(self, catalogue: Catalogue) -> Catalogue:
+        skills = sorted(catalogue.skills, key=lambda skill: skill.path)
+        skills.sort(key=lambda skill: self._use.last(skill.path), reverse=True)
+        return Catalogue(tuple(skills), catalogue.problems)
 
     def _look(self) -> dict[Parts, Stamp]:
         """Return the stamp of every file that may be a skill."""
@@ -182,7 +198,7 @@ class Skills:
                 names[one.name.casefold()] = one.path
                 skills.append(one)
         self._files = files
-        return Catalogue(tuple(skills), tuple(problems))
+        return self._ordered(Catalogue(tuple(skills), tuple(problems)))
 
     def _read(self, parts: Parts, shipped: dict[str, str]) -> Skill | Problem:
         path = text_of(parts)

@@ -82,6 +82,8 @@ class View:
                 refresh_index(self._workspace, parts[:-1])
         text, version = self._text(parts)
         part = part_of(text_of(parts), text, offset, limit, column)
+        if parts[0] == "skills":
+            self._workspace.skills.used(part.path, self._workspace.clock().date())
         self._remember(parts, version, part)
         self._touch("read", parts)
         return part
