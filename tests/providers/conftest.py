@@ -72,7 +72,10 @@ async def make() -> AsyncIterator[Maker]:
     async with contextlib.AsyncExitStack() as stack:
 
         async def start(
-            wire: str, *script: Any, config: dict[str, Any] | None = None, **options: Any
+            wire: str,
+            *script: Any,
+            config: dict[str, Any] | None = None,
+            **options: Any,
         ) -> tuple[WireServer, Provider]:
             server: WireServer
             if wire == "anthropic":

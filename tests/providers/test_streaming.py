@@ -31,7 +31,9 @@ def only(events: Iterable[Event], kind: type[Any]) -> list[Any]:
 
 
 async def test_text_arrives_in_pieces_and_in_order(make: Maker, wire: str) -> None:
-    _, provider = await make(wire, Reply(text="The boiler was serviced on 3 March.", piece=5))
+    _, provider = await make(
+        wire, Reply(text="The boiler was serviced on 3 March.", piece=5)
+    )
     events = await collect(provider, ask())
     assert text_of(events) == "The boiler was serviced on 3 March."
     assert len(only(events, TextDelta)) == 7
@@ -57,14 +59,19 @@ async def test_parallel_tool_calls(make: Maker, wire: str) -> None:
 @pytest.mark.parametrize("text", ["Grüße 👋🏽 aus 東京 🦀", "a\u2028b\u0085c\r\nd"])
 async def test_split_at_every_byte(make: Maker, wire: str, text: str) -> None:
     """Cut the stream in two at each byte, and send it byte by byte."""
-    calls = (Call("get_weather", {"city": "Zürich \"🏔\""}),)
+    calls = (Call("get_weather", {"city": 'Zürich "🏔"'}),)
     reply: dict[str, Any] = {"text": text, "calls": calls, "piece": 64}
     server, provider = await make(wire, Reply(**reply))
-    whole = b"".join(server.events(_path(wire), {"model": "m", "messages": []}, Reply(**reply)))
+    whole = b"".join(
+        server.events(_path(wire), {"model": "m", "messages": []}, Reply(**reply))
+    )
     expected = await collect(provider, ask(tools=(WEATHER,)))
     assert text_of(expected) == text
     server.script.extend(
-        [Reply(**reply, chunk=1), *(Reply(**reply, split_at=n) for n in range(0, len(whole), 7))]
+        [
+            Reply(**reply, chunk=1),
+            *(Reply(**reply, split_at=n) for n in range(0, len(whole), 7)),
+        ]
     )
     while server.script:
         events = await collect(provider, ask(tools=(WEATHER,)))
@@ -77,7 +84,7 @@ def _path(wire: str) -> str:
 
 
 async def test_arguments_split_at_every_character(make: Maker, wire: str) -> None:
-    call = Call("get_weather", {"city": "a\\\"b 🏔", "list": [1, {"x": None}]})
+    call = Call("get_weather", {"city": 'a\\"b 🏔', "list": [1, {"x": None}]})
     server, provider = await make(wire)
     for piece in range(1, len(call.json) + 1):
         server.script.append(Reply(calls=(call,), piece=piece))
@@ -198,9 +205,16 @@ async def test_another_models_thoughts_are_left_out(make: Maker, wire: str) -> N
 @pytest.mark.parametrize(
     ("word", "reason"),
     [
-        ({"anthropic": "max_tokens", "chat": "length", "responses": "length"}, "length"),
         (
-            {"anthropic": "refusal", "chat": "content_filter", "responses": "content_filter"},
+            {"anthropic": "max_tokens", "chat": "length", "responses": "length"},
+            "length",
+        ),
+        (
+            {
+                "anthropic": "refusal",
+                "chat": "content_filter",
+                "responses": "content_filter",
+            },
             "refusal",
         ),
     ],

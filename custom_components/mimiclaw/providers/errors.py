@@ -108,11 +108,9 @@ def translate(error: BaseException, config: ProviderConfig) -> ProviderError:
     return _make(ErrorKind.MALFORMED, config, f"{type(error).__name__}: {error}")
 
 
-def error_of(
-    config: ProviderConfig, kind: ErrorKind, code: str, message: str
-) -> ProviderError:
+def error_of(config: ProviderConfig, code: str, message: str) -> ProviderError:
     """Return the error for a failure reported inside a well-formed stream."""
-    return _make(_refine(kind, code, message), config, message or code)
+    return _make(_refine(None, code, message), config, message or code)
 
 
 def _make(

@@ -11,7 +11,7 @@ CONNECT_S: Final = 10.0
 CLOSE_S: Final = 2.0
 
 #: What follows a whole answer are figures; nobody waits long for those.
-GOODBYE_S: Final = 3.0
+GOODBYE_S: Final = 1.0
 
 #: A provider that asks for a longer pause is given up for this turn: nobody waits
 #: that long in front of a loudspeaker.

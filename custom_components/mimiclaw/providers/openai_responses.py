@@ -10,7 +10,6 @@ from .errors import error_of
 from .openai_chat import data_url
 from .protocol import (
     AssistantMessage,
-    ErrorKind,
     Event,
     Native,
     ProviderConfig,
@@ -263,7 +262,6 @@ class ResponsesReply:
         error = event.response.error if event.type == "response.failed" else event
         return error_of(
             self._config,
-            ErrorKind.OVERLOAD,
             str(getattr(error, "code", "") or ""),
             str(getattr(error, "message", "") or ""),
         )

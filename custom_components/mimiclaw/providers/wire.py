@@ -84,7 +84,9 @@ class WireProvider(ABC):
 
         Raises ProviderError, and nothing else but CancelledError.
         """
-        self._require_setup()
+        self._require_key()
+        if not self.config.model:
+            raise self._no_model("no model is chosen")
         tries = 0
         while True:
             delivered = False
@@ -111,13 +113,21 @@ class WireProvider(ABC):
             _LOGGER.info("%s; try %d in %.1f s", failure, tries + 1, pause)
             await asyncio.sleep(pause)
 
-    def _require_setup(self) -> None:
-        """Raise the ProviderError of a configuration that cannot work."""
+    def _no_model(self, detail: str) -> ProviderError:
+        return ProviderError(ErrorKind.NOT_FOUND, self.config.name, detail)
+
+    def _require_key(self) -> None:
+        """Raise the ProviderError of a key that cannot work."""
         config = self.config
         if not config.api_key and not config.base_url:
             raise ProviderError(ErrorKind.KEY, config.name, "no key is set")
-        if not config.model:
-            raise ProviderError(ErrorKind.NOT_FOUND, config.name, "no model is chosen")
+        if not config.api_key.isascii() or not config.api_key.isprintable():
+            # Stopped here: the HTTP library would write it to its log in full.
+            raise ProviderError(
+                ErrorKind.KEY,
+                config.name,
+                "the key has characters that no key can have",
+            )
 
     @staticmethod
     def _pause(failure: ProviderError, tries: int) -> float | None:
@@ -161,11 +171,10 @@ class WireProvider(ABC):
 
         Raises ProviderError.
         """
-        if (
-            not self.config.base_url
-            and self.config.api_key
-            and await self._model_is_listed()
-        ):
+        self._require_key()
+        if not self.config.model:
+            raise self._no_model(await self._with_models("no model is chosen"))
+        if not self.config.base_url and await self._model_is_listed():
             return
         # Catalogues of compatible servers are often open to everybody or empty: only
         # an answer proves the key.

@@ -106,7 +106,8 @@ class AnthropicServer(WireServer):
         yield {
             "type": "message_delta",
             "delta": {
-                "stop_reason": reply.stop or ("tool_use" if reply.calls else "end_turn"),
+                "stop_reason": reply.stop
+                or ("tool_use" if reply.calls else "end_turn"),
                 "stop_sequence": None,
             },
             "usage": {"output_tokens": reply.output_tokens},
@@ -263,7 +264,7 @@ def _about_message(
     if role not in ("user", "assistant"):
         yield f"{where}.role: Input should be 'user' or 'assistant'"
     if position == 0 and role != "user":
-        yield "messages: first message must use the \"user\" role"
+        yield 'messages: first message must use the "user" role'
     if not content:
         yield f"{where}: all messages must have non-empty content"
         return

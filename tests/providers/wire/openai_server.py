@@ -113,7 +113,9 @@ class OpenAIServer(WireServer):
                 },
             }
 
-    def _responses(self, body: dict[str, Any], reply: Reply) -> Iterator[dict[str, Any]]:
+    def _responses(
+        self, body: dict[str, Any], reply: Reply
+    ) -> Iterator[dict[str, Any]]:
         output: list[dict[str, Any]] = []
         base = {
             "id": "resp_1",

@@ -82,8 +82,9 @@ class WireServer(ABC):
 
     @property
     def asked(self) -> list[dict[str, Any]]:
-        """The bodies of the requests for an answer."""
-        return [seen.body for seen in self.requests if seen.method == "POST"]
+        """The bodies of the requests for an answer, on a path there is."""
+        there = self.paths - self.lacks
+        return [seen.body for seen in self.requests if seen.path in there]
 
     async def start(self, port: int = 0) -> Self:
         """Listen; port 0 is any free one."""
@@ -212,7 +213,7 @@ class WireServer(ABC):
             return await self._play(request, path, body, reply)
         except ConnectionError:
             self.broken_off += 1
-            raise
+            return web.Response()
         except asyncio.CancelledError:
             self.broken_off += 1
             raise
@@ -262,8 +263,7 @@ class WireServer(ABC):
         while not self._stopping.is_set():
             transport = request.transport
             if transport is None or transport.is_closing():
-                self.broken_off += 1
-                return
+                raise ConnectionResetError
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), 0.02)
 
@@ -274,9 +274,7 @@ def _writes(whole: bytes, events: list[bytes], reply: Reply) -> list[bytes]:
             part for part in (whole[: reply.split_at], whole[reply.split_at :]) if part
         ]
     if reply.chunk is not None:
-        return [
-            whole[i : i + reply.chunk] for i in range(0, len(whole), reply.chunk)
-        ]
+        return [whole[i : i + reply.chunk] for i in range(0, len(whole), reply.chunk)]
     return events
 
 
