@@ -17,7 +17,8 @@ from .errors import NotFound, NotText, TooLarge, WorkspaceError
 from .names import Parts, text_of
 from .problems import Problem
 from .sections import headings
-from .seeding import shipped_versions
+from .seeding import MANIFEST, shipped_versions
+from .skill_marks import MARKS, imported
 from .skill_use import SkillUse
 from .text import decode, lines_of, version_of
 from .tree import Tree
@@ -27,6 +28,8 @@ _FOLDER_FILE = "SKILL.md"
 _SKILL_BYTES = 256 * 1024
 _DESCRIPTION_CHARS = 300
 _DEPTH = 3
+_SHIPPED = "shipped"
+_OWNER = "owner"
 _PLAIN = re.compile(
     r"([A-Za-z_][\w-]*):[ \t]+([^\s\[\]{}&*!|>'\"%@`#,?:-][^#:\[\]{}]*)$"
 )
@@ -52,7 +55,7 @@ class Skill:
     languages: tuple[str, ...] = ()
     needs_satellite: bool = False
     needs_tools: tuple[str, ...] = ()
-    origin: str = "owner"
+    origin: str = _OWNER
     bytes: int = 0
     meta: dict[str, Any] = field(default_factory=dict, compare=False)
 
@@ -111,9 +114,10 @@ class Skills:
         self._feed = watch.subscribe()
         self._use = SkillUse(tree)
         self._lock = threading.Lock()
-        self._files: dict[Parts, tuple[Stamp, Skill | Problem]] = {}
+        self._files: dict[Parts, tuple[Stamp, Skill | Problem, str]] = {}
         self._catalogue: Catalogue | None = None
-        self._stamps: dict[Parts, Stamp] = {}
+        self._stamps: dict[Parts, Stamp | None] = {}
+        self._ordered: tuple[Catalogue, date, Catalogue] | None = None
 
     def catalogue(self) -> Catalogue:
         """Return the skills as they are on disk now."""
@@ -121,23 +125,36 @@ class Skills:
             changed = self._feed.take().below("skills")
             if self._catalogue is not None and not changed:
                 return self._catalogue
-            stamps = self._look()
+            files = self._look()
+            # What was shipped and what was imported may change while the files do not.
+            records = {parts: self._tree.stamp(parts) for parts in (MANIFEST, MARKS)}
+            stamps = {**files, **records}
             if self._catalogue is None or stamps != self._stamps:
-                self._catalogue = self._build(stamps)
+                self._catalogue = self._build(files)
                 self._stamps = stamps
             return self._catalogue
 
     def used(self, path: str, day: date) -> None:
-        """Note that a skill was read; the ones read last stand first."""
-        if self._use.used(path, day):
-            with self._lock:
-                if self._catalogue is not None:
-                    self._catalogue = self._ordered(self._catalogue)
+        """Note that a skill was used on a day. Blocking at the first use of a day."""
+        self._use.used(path, day)
 
-    def _ordered(self, catalogue: Catalogue) -> Catalogue:
-        skills = sorted(catalogue.skills, key=lambda skill: skill.path)
-        skills.sort(key=lambda skill: self._use.last(skill.path), reverse=True)
-        return Catalogue(tuple(skills), catalogue.problems)
+    def last_use(self, path: str, today: date) -> date | None:
+        """Return the last day before today on which a skill was used."""
+        return self._use.last(path, today)
+
+    def newest_first(self, today: date) -> Catalogue:
+        """Return the catalogue, skills by their last use before today, then by path.
+
+        The same object until a file or the day changes.
+        """
+        catalogue = self.catalogue()
+        known = self._ordered
+        if known is not None and known[0] is catalogue and known[1] == today:
+            return known[2]
+        skills = tuple(self._use.newest_first(catalogue.skills, today))
+        ordered = Catalogue(skills, catalogue.problems)
+        self._ordered = (catalogue, today, ordered)
+        return ordered
 
     def _look(self) -> dict[Parts, Stamp]:
         """Return the stamp of every file that may be a skill."""
@@ -173,16 +190,18 @@ class Skills:
     def _build(self, stamps: dict[Parts, Stamp]) -> Catalogue:
         """Read what is new or changed, and put the catalogue together."""
         shipped = shipped_versions(self._tree)
-        files: dict[Parts, tuple[Stamp, Skill | Problem]] = {}
+        foreign = imported(self._tree)
+        files: dict[Parts, tuple[Stamp, Skill | Problem, str]] = {}
         skills: list[Skill] = []
         problems: list[Problem] = []
         names: dict[str, str] = {}
         for parts in sorted(stamps):
             known = self._files.get(parts)
             if known is None or known[0] != stamps[parts]:
-                known = (stamps[parts], self._read(parts, shipped))
+                known = (stamps[parts], *self._read(parts))
             files[parts] = known
             one = known[1]
+            relative = "/".join(parts[1:])
             if isinstance(one, Problem):
                 problems.append(one)
             elif one.name.casefold() in names:
@@ -196,28 +215,33 @@ class Skills:
                 )
             else:
                 names[one.name.casefold()] = one.path
-                skills.append(one)
+                origin = foreign.get(relative, one.origin)
+                if shipped.get(relative) == known[2]:
+                    origin = _SHIPPED
+                elif origin == _SHIPPED:
+                    # A file may say of itself where it comes from, not that it is ours.
+                    origin = _OWNER
+                skills.append(replace(one, origin=origin))
         self._files = files
-        return self._ordered(Catalogue(tuple(skills), tuple(problems)))
+        return Catalogue(tuple(skills), tuple(problems))
 
-    def _read(self, parts: Parts, shipped: dict[str, str]) -> Skill | Problem:
+    def _read(self, parts: Parts) -> tuple[Skill | Problem, str]:
+        """Return what a file holds, and its version."""
         path = text_of(parts)
         try:
             data, _ = self._tree.read(parts, _SKILL_BYTES)
             skill = parse_skill(parts, decode(data, path))
         except TooLarge as err:
-            return Problem(path, "too_large", str(err))
+            return Problem(path, "too_large", str(err)), ""
         except NotText as err:
-            return Problem(path, "not_text", str(err))
+            return Problem(path, "not_text", str(err)), ""
         except NotFound as err:
-            return Problem(path, "unreadable", str(err))
+            return Problem(path, "unreadable", str(err)), ""
         except WorkspaceError as err:
-            return Problem(path, "link", str(err))
+            return Problem(path, "link", str(err)), ""
         except _Bad as err:
-            return Problem(path, err.kind, str(err))
-        if shipped.get("/".join(parts[1:])) == version_of(data):
-            return replace(skill, origin="shipped", bytes=len(data))
-        return replace(skill, bytes=len(data))
+            return Problem(path, err.kind, str(err)), ""
+        return replace(skill, bytes=len(data)), version_of(data)
 
 
 def check_skill(path: str, text: str) -> Skill:
@@ -272,7 +296,7 @@ def parse_skill(parts: Parts, text: str) -> Skill:
         needs_tools=tuple(
             sorted({*_strings(meta.get("needs_tools")), *(wanted - {"satellite"})})
         ),
-        origin=str(meta.get("origin") or meta.get("source") or "owner"),
+        origin=str(meta.get("origin") or meta.get("source") or _OWNER),
         meta=meta,
     )
 
