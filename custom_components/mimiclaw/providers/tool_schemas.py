@@ -78,7 +78,7 @@ class ToolShelf:
 
     def __init__(self) -> None:
         # By the identity of the schema, which the entry keeps alive.
-        self._known: dict[int, tuple[ToolSpec, dict[str, Any] | None]] = {}
+        self._known: dict[tuple[str, int], tuple[ToolSpec, dict[str, Any] | None]] = {}
 
     def usable(
         self, tools: Iterable[ToolSpec]
@@ -92,7 +92,8 @@ class ToolShelf:
         return list(out.values())
 
     def _reduced(self, spec: ToolSpec) -> dict[str, Any] | None:
-        known = self._known.get(id(spec.parameters))
+        place = (spec.name, id(spec.parameters))
+        known = self._known.get(place)
         if known is not None and known[0] == spec:
             return known[1]
         schema: dict[str, Any] | None = None
@@ -110,7 +111,7 @@ class ToolShelf:
             )
         if len(self._known) >= MAX_CACHED_SCHEMAS:
             self._known.clear()
-        self._known[id(spec.parameters)] = (spec, schema)
+        self._known[place] = (spec, schema)
         return schema
 
 

@@ -24,7 +24,12 @@ _FIELDS = frozenset(
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _KEY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 _PICTURES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
-_SAID = frozenset({"text", "tool_use", "thinking", "redacted_thinking"})
+_SAID = frozenset(
+    {
+        "text", "tool_use", "thinking", "redacted_thinking", "server_tool_use",
+        "web_search_tool_result",
+    }
+)  # fmt: skip
 _ASKED = frozenset({"text", "image", "tool_result"})
 _CHARS_PER_TOKEN = 4
 
@@ -273,9 +278,8 @@ def _about_message(
     allowed = _SAID if role == "assistant" else _ASKED
     for number, block in enumerate(content):
         kind = block.get("type")
-        if kind not in allowed and not str(kind).endswith("_tool_result"):
-            if kind != "server_tool_use":
-                yield f"{where}.content.{number}: unexpected block {kind!r}"
+        if kind not in allowed:
+            yield f"{where}.content.{number}: unexpected block {kind!r}"
         if kind == "text" and not block.get("text", "").strip():
             yield f"{where}: text content blocks must contain non-whitespace text"
         if kind == "tool_use" and not isinstance(block.get("input"), dict):

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 import json
-import os.path
 from typing import Any
 
 from . import openai_rules
-from .reply import Call, Reply, pieces
+from .reply import Call, Reply, pieces, shared_beginning
 from .server import Refusal, WireServer, serve, sse
 
 CHAT = "/v1/chat/completions"
@@ -37,7 +36,7 @@ class OpenAIServer(WireServer):
         return frozenset({CHAT, RESPONSES})
 
     def last_words(self, body: dict[str, Any]) -> str:
-        last = (body.get("messages") or body.get("input"))[-1]
+        last = (body.get("messages") or body["input"])[-1]
         content = last.get("content") or last.get("output") or ""
         if isinstance(content, str):
             return content
@@ -173,7 +172,7 @@ class OpenAIServer(WireServer):
         key = body.get("prompt_cache_key")
         if key is None:
             return 0, 0
-        shared = len(os.path.commonprefix([self._cached.get(key, ""), text]))
+        shared = shared_beginning(self._cached.get(key, ""), text)
         self._cached[key] = text
         cached = shared // _CHARS_PER_TOKEN
         return cached, len(text) // _CHARS_PER_TOKEN - cached

@@ -69,3 +69,11 @@ class Reply:
 def pieces(text: str, size: int) -> list[str]:
     """Cut a text into deltas."""
     return [text[i : i + size] for i in range(0, len(text), size)]
+
+
+def shared_beginning(first: str, second: str) -> int:
+    """Return how many characters two texts have in common from their start."""
+    for number, (one, other) in enumerate(zip(first, second, strict=False)):
+        if one != other:
+            return number
+    return min(len(first), len(second))

@@ -295,7 +295,7 @@ def serve(server: WireServer) -> None:
         async with contextlib.AsyncExitStack() as stack:
             await server.start(port)
             stack.push_async_callback(server.stop)
-            print(server.url, flush=True)  # noqa: T201 - this is its output
+            print(server.url, flush=True)
             await asyncio.Event().wait()
 
     with contextlib.suppress(KeyboardInterrupt):
