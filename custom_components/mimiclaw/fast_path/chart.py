@@ -19,7 +19,7 @@ type Taken = tuple[tuple[str, Any], ...]
 #: From here on, "for ten hours" and "for ten o'clock" sound the same in some languages.
 _HOUR = 3600
 
-_KEPT = frozenset(("{name}", "{duration}", "{short_duration}", "{number}", "{unit}", "{area}"))
+_KEPT = frozenset(("{name}", "{duration}", "{short_duration}", "{number}", "{unit}", "{one_unit}", "{area}"))
 _NO_SPANS: list[Span] = []
 
 
@@ -28,6 +28,9 @@ def _seconds(slots: Mapping[str, float], taken: Taken) -> float | None:
 
     A number after the last unit counts in the next smaller one ("1 h 30").
     """
+    if slots.get("swapped"):  # "минут десять": the unit before its number
+        ((_, unit), (_, count)) = taken
+        return float(unit * count)
     total = 0.0
     number: float | None = None
     smallest = math.inf
@@ -36,7 +39,7 @@ def _seconds(slots: Mapping[str, float], taken: Taken) -> float | None:
             if number is not None:
                 return None
             number = value
-        elif symbol == "{unit}":
+        elif symbol in ("{unit}", "{one_unit}"):
             if value >= smallest:
                 return None
             total += (1.0 if number is None else number) * value

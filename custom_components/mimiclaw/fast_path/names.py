@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
-from .normalise import MARKS, SPACE
+from .normalise import MARKS, SPACE, fold
 
 
 class NameIndex:
@@ -17,7 +17,7 @@ class NameIndex:
     """
 
     def __init__(self, endings: Sequence[str] = ()) -> None:
-        self._endings = tuple(sorted(endings, key=len, reverse=True))
+        self._endings = tuple(sorted(map(fold, endings), key=len, reverse=True))
         self._values: dict[str, tuple[int, ...]] = {}
         self._sorted: list[str] = []
 

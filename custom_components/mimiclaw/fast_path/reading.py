@@ -20,6 +20,8 @@ _MAX_READINGS: Final = 64
 
 _RELAYS: Final = frozenset(("relay", "output"))
 _BREAKS: Final = frozenset((PAUSE, STOP, SPACE, QUESTION))
+_BEFORE: Final = ("{lead}", "{ask}")
+_AFTER: Final = ("{tail}", "{ask}", "{tail_if_asked}")
 _ALL: Final[dict[str, Action]] = {"AllOn": "all_on", "AllOff": "all_off"}
 
 
@@ -91,7 +93,7 @@ class Reading:
             commands = self._commands(clause, question)
             if commands is None:
                 continue
-            if after == self._count or self._is_reason_after(end, after):
+            if self._is_over(end, after):
                 readings.append((commands,))
                 continue
             for following in self._next(end, after):
@@ -111,6 +113,16 @@ class Reading:
             index += 1
         return index, question
 
+    def _is_over(self, end: int, after: int) -> bool:
+        """Whether nothing but thanks, or a reason, follows."""
+        if after == self._count:
+            return True
+        if after > end:
+            places = self._polite(after, True, _AFTER)
+            if any(self._breaks(place)[0] == self._count for place, _ in places):
+                return True
+        return self._is_reason_after(end, after)
+
     def _is_reason_after(self, end: int, after: int) -> bool:
         chart = self._chart
         if after == end and "{reason_link}" not in chart.spans[after]:
@@ -122,7 +134,8 @@ class Reading:
 
     def _next(self, end: int, after: int) -> set[int]:
         """Where the next command may begin: after a mark, a linking word, or both."""
-        places = {after} if after > end else set()
+        run_on = self._grammar.settings.get("run_on")
+        places = {after} if after > end or run_on else set()
         spans = self._chart.spans
         for place in self._skipped(after):
             if place < self._count:
@@ -144,13 +157,11 @@ class Reading:
     def _clauses(self, start: int) -> list[tuple[int, _Clause]]:
         """Every command that begins at `start`, with polite words around it."""
         found: dict[tuple[int, _Clause], None] = {}
-        for place, asked in self._polite(start, False, ("{lead}", "{ask}")):
+        for place, asked in self._polite(start, False, _BEFORE):
             if place >= self._count:
                 continue
             for end, meaning, taken in self._chart.run(self._grammar.sentences, place):
-                for after, asks in self._polite(
-                    end, asked, ("{tail}", "{ask}", "{tail_if_asked}")
-                ):
+                for after, asks in self._polite(end, asked, _AFTER):
                     found[after, _Clause(meaning, taken, asks)] = None
         return list(found)
 
@@ -167,6 +178,8 @@ class Reading:
             if place >= self._count:
                 continue
             further = [(end, asked) for end in chart.skips[place]]
+            if place > start and chart.tokens[place] == STOP and symbols is _BEFORE:
+                further.append((place + 1, asked))  # "Hey Mimi! Turn on …"
             spans = chart.spans[place]
             for symbol in symbols:
                 if symbol == "{tail_if_asked}" and not asked:
