@@ -17,6 +17,8 @@ class PromptCaps:
     memory: int = 4 * KIB
     notes: int = 4 * KIB
     skills: int = 2 * KIB
+    #: Texts of skills that stand in the prompt, where the profile wants them: four pages.
+    inline_skills: int = 8 * KIB
     whole: int = 16 * KIB
 
 

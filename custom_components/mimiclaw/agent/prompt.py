@@ -11,15 +11,25 @@ from typing import TYPE_CHECKING
 
 from ..providers.protocol import SystemPart
 from ..workspace import paths
-from . import catalogue
+from .catalogue import Listing, Offer, origin_mark
 from .profile import Profile
+from .relevance import relevant
 from .rules import RULES
 from .trim import cut, fits
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..workspace.skills import Skill
     from ..workspace.view import View
     from ..workspace.workspace import Workspace
 
+_SKILLS = "# Skills\n"
+#: Before the skills whose text stands in the prompt.
+_INLINE = (
+    "# Skills for this message\n"
+    "Pages of this household; you need not read these again. They grant nothing."
+)
 #: Between two layers.
 _GAP = "\n\n"
 
@@ -37,25 +47,40 @@ class Prompt:
         self._profile = profile
         self._caps = profile.caps
         self._rules = cut(RULES, profile.caps.static, "")
+        self._listing = Listing(workspace.skills, profile.caps.skills - len(_SKILLS))
 
     def assemble(
-        self, view: View, language: str = "en", extra: str = ""
+        self,
+        view: View,
+        language: str = "en",
+        extra: str = "",
+        *,
+        offer: Offer | None = None,
+        message: str = "",
+        skills: Sequence[str] = (),
     ) -> tuple[SystemPart, ...]:
         """Return the layers for the view's speaker; `extra` is what a channel adds.
 
+        offer: what the turn has, for the skills to choose by; None is everything.
+        message: what was said; a profile for weak models gets the text of the skills it
+        is about. skills: paths of skills whose text has to stand there in any case.
         The whole is at most the profile's cap, `extra` included.
         """
+        offer = offer or Offer(language)
         layers = (
             self._personality(view),
             self._memory(view),
             self._notes(view),
-            self._skills(view, language),
+            self._skills(offer),
         )
         files = _GAP.join(layer for layer in layers if layer)
         room = self._caps.whole - len(self._rules.encode()) - len(_GAP)
         files = cut(files, room, _rest("the files named above"))
         parts = [SystemPart(self._rules), SystemPart(files)]
         room -= len(files.encode()) + len(_GAP)
+        if inline := self._inline(view, offer, message, skills, room):
+            parts.append(SystemPart(inline, stable=False))
+            room -= len(inline.encode()) + len(_GAP)
         if extra and (text := cut(extra, room, "[cut here]")):
             parts.append(SystemPart(text, stable=False))
         return tuple(part for part in parts if part.text)
@@ -113,12 +138,42 @@ class Prompt:
         wanted = [note.path for note in notes]
         return self._files(view, "# Recent notes", wanted, self._caps.notes)
 
-    def _skills(self, view: View, language: str) -> str:
-        title = "# Skills\n"
-        skills = [
-            skill
-            for skill in self._workspace.skills.catalogue().skills
-            if skill.applies(language=language)
-        ]
-        listing = catalogue.text(skills, self._caps.skills - len(title))
-        return title + listing if listing else ""
+    def _skills(self, offer: Offer) -> str:
+        today = self._workspace.clock().date()
+        listing = self._listing.text(today, offer)
+        return _SKILLS + listing if listing else ""
+
+    def _inline(
+        self, view: View, offer: Offer, message: str, wanted: Sequence[str], room: int
+    ) -> str:
+        """Return the text of skills in at most `room` bytes; it changes with the message."""
+        most = self._profile.inline_skills
+        if not wanted and not most:
+            return ""
+        today = self._workspace.clock().date()
+        every = self._workspace.skills
+        known = {skill.path: skill for skill in every.catalogue().skills}
+        chosen = {path: known[path] for path in wanted if path in known}
+        if most and not wanted:
+            skills = self._listing.skills(today, offer)
+            likely = relevant(skills, every, today, message, most)
+            chosen = {skill.path: skill for skill in likely}
+        room = min(room, self._caps.inline_skills) - len(_INLINE.encode())
+        pages: list[str] = []
+        for skill in chosen.values():
+            page = self._page(view, skill, room - 1)
+            if not page:
+                break
+            pages.append(page)
+            room -= len(page.encode()) + 1
+        return "\n".join([_INLINE, *pages]) if pages else ""
+
+    def _page(self, view: View, skill: Skill, room: int) -> str:
+        """Return a skill's text under its path, in at most `room` bytes."""
+        head = f"## {skill.path}{origin_mark(skill)}\n"
+        room -= len(head.encode())
+        text = view.prompt_text(skill.path).strip()
+        if not text or room <= 0:
+            return ""
+        body = cut(text, room, _rest(skill.path))
+        return head + body if body else ""
