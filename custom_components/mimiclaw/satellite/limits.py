@@ -35,7 +35,7 @@ TCP_KEEPCNT: Final = 3
 TCP_USER_TIMEOUT_MS: Final = 5000
 #: The API's own ping: it finds a device whose network answers and whose main loop
 #: does not. Gives up after four and a half times this.
-API_KEEPALIVE_S: Final = 4.0
+API_KEEPALIVE_S: Final = 2.0
 
 #: On unload the device is told; it gets this long to say goodbye.
 GOODBYE_S: Final = 1.0

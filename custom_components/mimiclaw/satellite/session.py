@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 from aioesphomeapi import (
     APIClient,
     APIConnectionError,
-    BadMACAddressAPIError,
     EncryptionPlaintextAPIError,
     InvalidEncryptionKeyAPIError,
     RequiresEncryptionAPIError,
@@ -99,7 +98,6 @@ class Session:
             keepalive=API_KEEPALIVE_S,
             zeroconf_instance=zeroconf,
             noise_psk=address.noise_psk or None,
-            expected_mac=address.mac.replace(":", "") or None,
         )
         sock = await open_socket(address.host, address.port, client.zeroconf_manager)
         session = cls(client, sock)
@@ -210,10 +208,6 @@ def translate(err: APIConnectionError, mac: str) -> LinkError:
     too long is weak Wi-Fi as often as not, and passes by itself.
     """
     detail = str(err)
-    if isinstance(err, BadMACAddressAPIError):
-        return LinkError(
-            Trouble.WRONG_DEVICE, f"{err.received_name} {err.received_mac}"
-        )
     if isinstance(err, EncryptionErrorAPIError):
         return LinkError(Trouble.UNREACHABLE, detail)
     if isinstance(err, InvalidEncryptionKeyAPIError):

@@ -55,7 +55,7 @@ def channels_meant(
         channels += _of_name(hass, entry, text, data.get(ATTR_DEVICE_ID, ()))
     if not channels:
         raise invalid("channel_missing")
-    return list(dict.fromkeys(channels))
+    return list({channel.key: channel for channel in channels}.values())
 
 
 def _of_name(
