@@ -20,6 +20,7 @@ PLATFORMS = (
     Platform.BUTTON,
     Platform.CONVERSATION,
     Platform.EVENT,
+    Platform.SELECT,
     Platform.SENSOR,
     Platform.SWITCH,
 )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
+from homeassistant.core import callback
+from homeassistant.helpers import llm
 from homeassistant.util import dt as dt_util
 
 from .agent import loop
@@ -17,14 +20,15 @@ from .agent.parts import Done, Part, RoundStart, Said, Text
 from .agent.prompt import Prompt
 from .agent.toolbox import Toolbox, by_name
 from .agent.trace import Trace
-from .const import EVENT_TURN, LOGGER
-from .providers.protocol import Image, UserMessage
+from .const import DOMAIN, EVENT_TURN, LOGGER
+from .message import Message
+from .providers.protocol import SystemPart, UserMessage
+from .tools.assist import async_assist_tools
 from .tools.base import Tool, ToolContext
 from .workspace.sessions import session_name
-from .workspace.speaker import HOUSEHOLD, Speaker
 
 if TYPE_CHECKING:
-    from homeassistant.core import Context, HomeAssistant
+    from homeassistant.core import CALLBACK_TYPE, HomeAssistant
 
     from .agent.profile import Profile
     from .commander import Commander
@@ -35,29 +39,7 @@ if TYPE_CHECKING:
     from .workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
-    """What came in, and from where. Code fills it in; no model has a say in it."""
-
-    text: str
-    channel: str
-    conversation_id: str
-    language: str
-    speaker: Speaker = HOUSEHOLD
-    context: Context | None = None
-    device_id: str | None = None
-    #: The area of the device that was spoken to; it breaks a tie between two names.
-    area: str | None = None
-    images: tuple[Image, ...] = ()
-    #: What the channel wants the model to know of this message; stands after the files.
-    extra_prompt: str = ""
-    #: A fired job or a heartbeat. Its text never moves a relay by the fast path.
-    system_turn: bool = False
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """Return what the conversation is known by."""
-        return self.channel, self.conversation_id
+type Listener = Callable[[Message], None]
 
 
 @dataclass(slots=True)
@@ -90,8 +72,9 @@ class Assistant:
         phrases: Phrases,
         tools: Sequence[Tool],
         profile: Profile,
+        assist_apis: Sequence[str] = (),
     ) -> None:
-        """Take what a turn needs."""
+        """Take what a turn needs; `assist_apis` are the owner's choice of APIs."""
         self._hass = hass
         self._workspace = workspace
         self._sessions = sessions
@@ -100,10 +83,12 @@ class Assistant:
         self._phrases = phrases
         self._tools = by_name(tools)
         self._profile = profile
+        self._assist_apis = list(assist_apis)
         self._prompt = Prompt(workspace, profile)
         self._conversations: dict[tuple[str, str], _Conversation] = defaultdict(
             _Conversation
         )
+        self._listeners: list[Listener] = []
         self._closed = False
 
     async def async_stop(self) -> None:
@@ -116,7 +101,8 @@ class Assistant:
         One turn at a time a conversation, others side by side. Closing the generator
         ends the turn and leaves the session whole.
         """
-        async with self._turn_of(message) as conversation:
+        turn = _aside() if message.aside else self._turn_of(message)
+        async with turn as conversation:
             trace = Trace()
             spoken: list[str] = []
             try:
@@ -134,7 +120,8 @@ class Assistant:
                 raise
             finally:
                 await asyncio.shield(self._finish(message, trace, "".join(spoken)))
-            yield Done(self._announce(message, trace))
+            record = self._announce(message, trace)
+            yield Done(record)
 
     @asynccontextmanager
     async def _turn_of(self, message: Message) -> AsyncGenerator[_Conversation]:
@@ -165,7 +152,7 @@ class Assistant:
             yield Said("long_message", {"limit": limit})
             return
         await self._record(message, "user", message.text)
-        if not message.system_turn:
+        if message.may_command:
             answer = await self._commander.async_answer(
                 message.text, message.language, message.area, pending
             )
@@ -212,6 +199,14 @@ class Assistant:
         self, message: Message, context: ToolContext, trace: Trace
     ) -> AsyncGenerator[Part]:
         """Run one turn of the agent."""
+        assist = await async_assist_tools(
+            self._hass, self._assist_apis, self._llm_context(message)
+        )
+        tools = self._tools
+        if assist.tools:
+            tools = by_name([*tools.values(), *assist.tools])
+        if message.tools is not None:
+            tools = {name: tools[name] for name in tools if name in message.tools}
         session, system = await asyncio.gather(
             asyncio.to_thread(self._history, message),
             asyncio.to_thread(
@@ -224,11 +219,10 @@ class Assistant:
         turn = loop.Turn(
             provider=self._providers,
             profile=self._profile,
-            toolbox=Toolbox(self._tools, context, self._profile, trace),
+            toolbox=Toolbox(tools, context, self._profile, trace),
             trace=trace,
-            system=system,
-            # The last line is the message itself.
-            history=messages(session[:-1]),
+            system=(*system, SystemPart(assist.prompt)) if assist.prompt else system,
+            history=messages(session),
             message=UserMessage(message.text, message.images),
             language=message.language,
         )
@@ -236,11 +230,25 @@ class Assistant:
             async for part in parts:
                 yield part
 
-    def _history(self, message: Message) -> list[SessionMessage]:
-        count = self._profile.history_messages + 1
-        return self._sessions.last(
-            message.channel, message.conversation_id, count, speaker=message.speaker
+    def _llm_context(self, message: Message) -> llm.LLMContext:
+        return llm.LLMContext(
+            platform=DOMAIN,
+            context=message.context,
+            language=message.language,
+            assistant=CONVERSATION_DOMAIN,
+            device_id=message.device_id,
         )
+
+    def _history(self, message: Message) -> list[SessionMessage]:
+        """Return what was said before; the last line is the message itself."""
+        own = 0 if message.aside else 1
+        session = self._sessions.last(
+            message.channel,
+            message.conversation_id,
+            self._profile.history_messages + own,
+            speaker=message.speaker,
+        )
+        return session[: len(session) - own]
 
     async def _say(self, message: Message, said: Said, *, after: bool) -> Text:
         """Put one of our sentences into the listener's language."""
@@ -251,6 +259,8 @@ class Assistant:
 
     async def _record(self, message: Message, role: str, text: str) -> None:
         """Add one line to the session; a full disk must not end the turn."""
+        if message.aside:
+            return
         try:
             await asyncio.to_thread(
                 self._sessions.append,
@@ -280,16 +290,38 @@ class Assistant:
         for line in trace.lines:
             LOGGER.debug("%s", line)
         self._hass.bus.async_fire(EVENT_TURN, record, context=message.context)
+        for listener in list(self._listeners):
+            listener(message)
         return record
 
+    @callback
+    def async_listen(self, listener: Listener) -> CALLBACK_TYPE:
+        """Call with the message after every turn; return what ends it."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
-async def whole_text(parts: AsyncGenerator[Part]) -> str:
-    """Return the text of the last message of a reply."""
+
+@asynccontextmanager
+async def _aside() -> AsyncGenerator[_Conversation]:
+    """Give a turn beside the conversation nothing of what is kept between turns."""
+    yield _Conversation()
+
+
+async def whole_turn(parts: AsyncGenerator[Part]) -> tuple[str, Done | None]:
+    """Return the text of a reply's last message, and the record of the turn."""
     text: list[str] = []
+    done: Done | None = None
     async with aclosing(parts):
         async for part in parts:
             if isinstance(part, RoundStart):
                 text.clear()
             elif isinstance(part, Text):
                 text.append(part.text)
-    return "".join(text)
+            elif isinstance(part, Done):
+                done = part
+    return "".join(text), done
+
+
+async def whole_text(parts: AsyncGenerator[Part]) -> str:
+    """Return the text of a reply's last message."""
+    return (await whole_turn(parts))[0]

@@ -14,10 +14,12 @@ from homeassistant.core import callback
 from .const import LOGGER
 from .fast_path.channels import ChannelNames
 from .fast_path.command import Action, Command, Match
-from .fast_path.consent import consent, load as load_consent
+from .fast_path.consent import consent
+from .fast_path.consent import load as load_consent
 from .fast_path.grammar import Grammar
 from .fast_path.router import FastPath
-from .satellite.model import Code, Command as Order, Outcome
+from .satellite.model import Code, Outcome
+from .satellite.model import Command as Order
 from .spoken import Spoken
 
 if TYPE_CHECKING:
@@ -198,9 +200,7 @@ class Commander:
     ) -> Answer:
         """Do one after the other, and say what became of each."""
         done = [await self._do(command, confirmed=confirmed) for command in commands]
-        pending = tuple(
-            one.command for one in done if one.outcome.code is Code.CONFIRM
-        )
+        pending = tuple(one.command for one in done if one.outcome.code is Code.CONFIRM)
         text = self._spoken.reply(
             language, action, [(one.command, one.outcome) for one in done]
         )

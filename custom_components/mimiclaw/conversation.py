@@ -14,9 +14,9 @@ from homeassistant.helpers import llm
 from .agent.parts import Called, Calling, Part, RoundStart, Text, Thinking
 from .agent.speech import SpeechText
 from .areas import area_of_device
-from .assistant import Message
-from .const import DOMAIN
+from .message import Message
 from .people import speaker_for_context
+from .service_device import service_device
 
 if TYPE_CHECKING:
     from homeassistant.core import HomeAssistant
@@ -53,12 +53,7 @@ class MimiClawConversation(conversation.ConversationEntity):
         """Name the entity after the entry."""
         self._entry = entry
         self._attr_unique_id = entry.entry_id
-        self._attr_device_info = dr.DeviceInfo(
-            identifiers={(DOMAIN, entry.entry_id)},
-            name=entry.title,
-            manufacturer="MimiClaw",
-            entry_type=dr.DeviceEntryType.SERVICE,
-        )
+        self._attr_device_info = service_device(entry)
 
     @property
     def supported_languages(self) -> list[str] | Literal["*"]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from homeassistant.config_entries import ConfigEntry
+from homeassistant.const import CONF_LLM_HASS_API
 from homeassistant.util import dt as dt_util
 
 from .agent.profile import FRONTIER, PROFILES
+from .agent.toolbox import by_name
 from .assistant import Assistant
 from .commander import Commander
 from .const import CONF_LANGUAGES, CONF_PROFILE, LOGGER, WORKSPACE_FOLDER
@@ -18,12 +21,14 @@ from .phrases import Phrases
 from .provider_setup import async_create_providers
 from .satellite.registry import Satellites
 from .tools import files, gpio, notes, search, time
+from .upkeep import Upkeep
 from .workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from homeassistant.core import HomeAssistant
 
     from .providers.failover import ProviderChain
+    from .tools.base import Tool
 
 type MimiClawConfigEntry = ConfigEntry[Runtime]
 
@@ -43,14 +48,18 @@ class Runtime:
     providers: ProviderChain
     commander: Commander
     assistant: Assistant
+    tools: Mapping[str, Tool]
+    upkeep: Upkeep
 
     async def async_start(self) -> None:
         """Start what works in the background."""
         await self.satellites.async_start()
         await self.commander.async_start()
+        await self.upkeep.async_start()
 
     async def async_stop(self) -> None:
         """End every task and connection."""
+        await self.upkeep.async_stop()
         await self.assistant.async_stop()
         await self.commander.async_stop()
         await self.satellites.async_stop()
@@ -95,5 +104,14 @@ async def async_create_runtime(
         Phrases(hass),
         tools,
         profile,
+        entry.options.get(CONF_LLM_HASS_API, ()),
     )
-    return Runtime(workspace, satellites, providers, commander, assistant)
+    return Runtime(
+        workspace,
+        satellites,
+        providers,
+        commander,
+        assistant,
+        by_name(tools),
+        Upkeep(hass, entry, assistant, workspace, providers, profile),
+    )

@@ -178,6 +178,16 @@ class HomeAssistant:
         await self._login(
             {"grant_type": "authorization_code", "code": made["auth_code"]}
         )
+        # Before Home Assistant has started, automations do not listen; and the steps
+        # that follow add integrations whose set-up would hold the start up.
+        try:
+            async with asyncio.timeout(START_S):
+                while not await self._running():
+                    await asyncio.sleep(0.2)
+        except TimeoutError:
+            raise StepFailed(
+                f"hass did not finish starting; see {self.log_file}"
+            ) from None
         await self.post("/api/onboarding/core_config", {})
         await self.post("/api/onboarding/analytics", {})
         await self.post(
@@ -229,6 +239,20 @@ class HomeAssistant:
     ) -> Any:
         """Perform an action."""
         return await self.post(f"/api/services/{domain}/{action}{query}", data or {})
+
+    async def state_becomes(
+        self, entity_id: str, wanted: str, timeout_s: float = 10
+    ) -> None:
+        """Wait until an entity has a state. Raises StepFailed."""
+        seen = "no state"
+        try:
+            async with asyncio.timeout(timeout_s):
+                while seen != wanted:
+                    await asyncio.sleep(0.05)
+                    with suppress(StepFailed):
+                        seen = (await self.get(f"/api/states/{entity_id}"))["state"]
+        except TimeoutError:
+            raise StepFailed(f"{entity_id} is {seen}, not {wanted}") from None
 
     @asynccontextmanager
     async def socket(self) -> AsyncIterator[Commands]:

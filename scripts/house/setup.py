@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 import time
+import tomllib
 
 from .python import find_python, find_uv
 from .steps import StepFailed, fail, run, say, step
@@ -68,7 +69,9 @@ NETWORK = "check that the package index is reachable, then run scripts/setup aga
 def fingerprint(environment: Environment) -> str:
     """Return what an environment was made from; another value means: make it anew."""
     digest = hashlib.sha256(repr((environment, COMPONENTS)).encode())
-    digest.update((ROOT / "pyproject.toml").read_bytes())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wanted = project["dependency-groups"][environment.group]
+    digest.update(json.dumps(wanted).encode())
     return digest.hexdigest()
 
 

@@ -58,9 +58,13 @@ def _source_files(yaml: Path) -> Iterator[Path]:
 
 
 def _esphome_version() -> str:
-    found = sorted(ESPHOME.parent.parent.glob("lib/python3*/site-packages/esphome-*.dist-info"))
+    found = sorted(
+        ESPHOME.parent.parent.glob("lib/python3*/site-packages/esphome-*.dist-info")
+    )
     if not ESPHOME.exists() or not found:
-        raise TwinError(f"ESPHome is not installed at {ESPHOME.parent}; run scripts/setup")
+        raise TwinError(
+            f"ESPHome is not installed at {ESPHOME.parent}; run scripts/setup"
+        )
     return found[-1].name
 
 
@@ -70,7 +74,9 @@ def source_hash(yaml: Path, substitutions: dict[str, str] | None = None) -> str:
     digest.update(_esphome_version().encode())
     digest.update(json.dumps(substitutions or {}, sort_keys=True).encode())
     for path in _source_files(yaml):
-        digest.update(str(path.relative_to(REPO) if path.is_relative_to(REPO) else path).encode())
+        digest.update(
+            str(path.relative_to(REPO) if path.is_relative_to(REPO) else path).encode()
+        )
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -96,7 +102,9 @@ def build_twin(
     """
     yaml = yaml.resolve()
     wanted = source_hash(yaml, substitutions)
-    key = hashlib.sha256(f"{yaml}{sorted((substitutions or {}).items())}".encode()).hexdigest()[:8]
+    key = hashlib.sha256(
+        f"{yaml}{sorted((substitutions or {}).items())}".encode()
+    ).hexdigest()[:8]
     folder = CACHE / f"{yaml.stem}-{key}"
     program = folder / "programs" / wanted[:16]
     with _locked(folder / "lock"):
@@ -199,12 +207,16 @@ class Twin:
         deadline = time.monotonic() + START_TIMEOUT_S
         while True:
             if self._process.poll() is not None:
-                raise TwinError(f"the twin ended at once (code {self._process.returncode}):\n{self._log_tail()}")
+                raise TwinError(
+                    f"the twin ended at once (code {self._process.returncode}):\n{self._log_tail()}"
+                )
             if self.socket_path.exists() and self._accepts():
                 return self
             if time.monotonic() > deadline:
                 self.stop()
-                raise TwinError(f"the twin did not open port {self.port}:\n{self._log_tail()}")
+                raise TwinError(
+                    f"the twin did not open port {self.port}:\n{self._log_tail()}"
+                )
             time.sleep(0.02)
 
     def _accepts(self) -> bool:
@@ -216,7 +228,9 @@ class Twin:
 
     def _log_tail(self) -> str:
         try:
-            return "\n".join(self.log_path.read_text(errors="replace").splitlines()[-20:])
+            return "\n".join(
+                self.log_path.read_text(errors="replace").splitlines()[-20:]
+            )
         except OSError:
             return "(no log)"
 
@@ -263,7 +277,9 @@ class Twin:
             while not answer.endswith(b"\n"):
                 part = self._control.recv(65536)
                 if not part:
-                    raise TwinError(f"the twin hung up on {command!r}:\n{self._log_tail()}")
+                    raise TwinError(
+                        f"the twin hung up on {command!r}:\n{self._log_tail()}"
+                    )
                 answer += part
         except OSError as err:
             self._close_control()

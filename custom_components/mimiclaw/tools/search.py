@@ -30,7 +30,7 @@ def render(hits: Hits, query: str, path: str | None) -> str:
             if hit.heading and hit.heading not in hit.snippet
             else ""
         )
-        row = f"{hit.path}:{hit.line}{heading} {hit.snippet}"
+        row = f"{hit.path}:{hit.line}:{heading} {hit.snippet}"
         used += len(row.encode()) + 1
         if used > TEXT_BYTES:
             break

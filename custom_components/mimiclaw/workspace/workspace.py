@@ -148,6 +148,18 @@ class Workspace:
             self.put(parts, data)
         return version_of(data)
 
+    def keep_in_trash(self, path: str) -> str | None:
+        """Keep a file's present text in the trash; return where, None when there is none.
+
+        Raises WorkspaceError.
+        """
+        parts = names.parse(path, self.limits)
+        try:
+            data, _ = self.tree.read(parts, self.limits.document_bytes)
+        except NotFound:
+            return None
+        return self.trash.keep(parts, data, self.clock())
+
     def version(self, parts: Parts) -> str | None:
         """Return the version of a file, None when there is none. Raises WorkspaceError."""
         try:
