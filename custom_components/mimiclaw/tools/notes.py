@@ -1,4 +1,4 @@
-"""append_note and remember_fact: the safe ways to write something down."""
+"""append_note: the safe way to remember. It adds one line and never rewrites a file."""
 
 from __future__ import annotations
 
@@ -7,25 +7,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..providers.protocol import ToolSpec
+from ..workspace import paths
 from .base import Tool, ToolContext, schema
 
 
 async def _append_note(arguments: Mapping[str, Any], context: ToolContext) -> str:
+    """Add a line to today's notes or, with a section, to the long-term memory."""
+    text = str(arguments["text"])
+    private = arguments.get("private") is True
+    section = str(arguments.get("section") or "").strip()
+    person = context.speaker.person
+    if section:
+        own = private and person is not None
+        path = paths.user_memory(person) if own and person else paths.MEMORY
+        return await asyncio.to_thread(context.view.append_under, path, section, text)
     source = f"{context.speaker.name}, {context.channel}"
     return await asyncio.to_thread(
-        context.view.append_note,
-        str(arguments["text"]),
-        source,
-        private=arguments.get("private") is True,
-    )
-
-
-async def _remember_fact(arguments: Mapping[str, Any], context: ToolContext) -> str:
-    return await asyncio.to_thread(
-        context.view.append_under,
-        str(arguments["path"]),
-        str(arguments["section"]),
-        str(arguments["fact"]),
+        context.view.append_note, text, source, private=private
     )
 
 
@@ -35,10 +33,15 @@ def tools() -> tuple[Tool, ...]:
         Tool(
             ToolSpec(
                 "append_note",
-                "Remember something of today: adds one dated line to the daily notes. Never overwrites.",
+                "Remember one line, safely. Without section: dated, into today's notes. "
+                "With section: a lasting fact, under that heading of MEMORY.md.",
                 schema(
                     {
                         "text": {"type": "string", "description": "One line"},
+                        "section": {
+                            "type": "string",
+                            "description": "Heading for a lasting fact, e.g. Garden, Style",
+                        },
                         "private": {
                             "type": "boolean",
                             "description": "Only for the person speaking",
@@ -48,26 +51,5 @@ def tools() -> tuple[Tool, ...]:
                 ),
             ),
             _append_note,
-        ),
-        Tool(
-            ToolSpec(
-                "remember_fact",
-                "Keep a lasting fact: adds one line under a heading of a memory file; makes the heading when missing.",
-                schema(
-                    {
-                        "path": {
-                            "type": "string",
-                            "description": "/memory/MEMORY.md, or /memory/users/<person>/MEMORY.md for private facts",
-                        },
-                        "section": {
-                            "type": "string",
-                            "description": "Heading, e.g. Garden or Style",
-                        },
-                        "fact": {"type": "string", "description": "One line"},
-                    },
-                    ("path", "section", "fact"),
-                ),
-            ),
-            _remember_fact,
         ),
     )

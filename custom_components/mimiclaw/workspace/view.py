@@ -207,6 +207,9 @@ class View:
         cap: how many bytes of it the prompt will show. A file within it counts as read in this turn.
         """
         parts = self._parts(path)
+        if access.is_session(parts):
+            # A conversation is never part of the prompt.
+            return ""
         read = self._workspace.prompt_reads.get(parts)
         if read.version is not None:
             seen = self._seen.get(parts)
