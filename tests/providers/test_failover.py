@@ -40,7 +40,9 @@ def clock() -> Clock:
     return Clock()
 
 
-async def pair(make: Maker, clock: Clock, *script: Reply) -> tuple[Any, Any, ProviderChain]:
+async def pair(
+    make: Maker, clock: Clock, *script: Reply
+) -> tuple[Any, Any, ProviderChain]:
     """Return a server that plays the script, one that is well, and their chain."""
     first, one = await make("anthropic", *script, config={"name": "One"})
     second, two = await make("chat", config={"name": "Two", "model": "model-2"})
@@ -174,7 +176,9 @@ async def test_a_stated_pause_is_kept(make: Maker, clock: Clock) -> None:
 
 async def test_all_fail(make: Maker, clock: Clock) -> None:
     _, one = await make("anthropic", BUSY, config={"name": "One"})
-    _, two = await make("chat", Reply(status=401, error=("a", "b")), config={"name": "Two"})
+    _, two = await make(
+        "chat", Reply(status=401, error=("a", "b")), config={"name": "Two"}
+    )
     chain = ProviderChain([one, two], clock)
     with pytest.raises(ProviderError) as caught:
         await collect(chain, ask())
@@ -185,7 +189,9 @@ async def test_a_third_answers_when_the_second_has_a_wrong_key(
     make: Maker, clock: Clock
 ) -> None:
     _, one = await make("anthropic", BUSY, config={"name": "One"})
-    _, two = await make("chat", Reply(status=401, error=("a", "b")), config={"name": "Two"})
+    _, two = await make(
+        "chat", Reply(status=401, error=("a", "b")), config={"name": "Two"}
+    )
     _, three = await make("responses", config={"name": "Three"})
     events = await collect(ProviderChain([one, two, three], clock), ask())
     assert [switch.provider for switch in switches(events)] == ["Two", "Three"]
@@ -193,7 +199,7 @@ async def test_a_third_answers_when_the_second_has_a_wrong_key(
 
 
 async def test_everybody_rests_and_somebody_is_asked(make: Maker, clock: Clock) -> None:
-    first, one = await make("anthropic", BUSY, BUSY, config={"name": "One"})
+    _, one = await make("anthropic", BUSY, BUSY, config={"name": "One"})
     chain = ProviderChain([one], clock)
     for _ in range(2):
         with pytest.raises(ProviderError):

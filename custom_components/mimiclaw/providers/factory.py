@@ -9,6 +9,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
+from .warm import warm
+
 if TYPE_CHECKING:
     from .protocol import Provider, ProviderConfig
 
@@ -91,6 +93,7 @@ def _build(config: ProviderConfig, http_client: Any) -> Provider:
 
         from .anthropic import AnthropicProvider
 
+        warm("anthropic", anthropic)
         client, owned = _client(anthropic.AsyncAnthropic, options, http_client)
         client.auth_token = None
         _touch(client, client.messages, client.models)
@@ -99,6 +102,7 @@ def _build(config: ProviderConfig, http_client: Any) -> Provider:
 
     from .openai import OpenAIProvider
 
+    warm("openai", openai)
     client, owned = _client(openai.AsyncOpenAI, options, http_client)
     client.organization = client.project = None
     _touch(client, client.chat.completions, client.responses, client.models)
