@@ -24,7 +24,7 @@ Result IoCore::execute(const Command &command, uint64_t now) {
   }
   if (command.op != Op::READ)
     this->write_(command, now, result);
-  this->read_back_(result, now);
+  this->read_back_(command, now, result);
   return result;
 }
 
@@ -133,7 +133,7 @@ void IoCore::refuse_(Result &result, Code code, uint8_t actor) {
   this->sink_.on_event(event);
 }
 
-void IoCore::read_back_(Result &result, uint64_t now) {
+void IoCore::read_back_(const Command &command, uint64_t now, Result &result) {
   const ChannelConfig &config = this->config_[result.channel];
   const ChannelState &state = this->state_[result.channel];
   if (config.kind == Kind::ANALOG) {
@@ -150,8 +150,8 @@ void IoCore::read_back_(Result &result, uint64_t now) {
   }
   result.state = this->is_on_(result.channel);
   // The pin is the truth: a write that did not move it is not called a success.
-  if (result.code == Code::OK && result.state != state.on)
-    this->refuse_(result, Code::NOT_MOVED, 0);
+  if (command.op != Op::READ && result.code == Code::OK && result.state != state.on)
+    this->refuse_(result, Code::NOT_MOVED, command.actor);
   if (state.end_us != NEVER_US)
     result.deadline_ms = ms_until(state.end_us, now);
 }

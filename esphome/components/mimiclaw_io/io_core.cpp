@@ -1,6 +1,7 @@
 #include "io_core.h"
 
 #include <cmath>
+#include <initializer_list>
 
 namespace esphome::mimiclaw_io {
 
@@ -18,22 +19,21 @@ void IoCore::begin(const ChannelConfig *channels, uint8_t count, const DeviceCon
   this->link_us_ = now;
   this->holds_ = HOLD_BOOT;
   for (uint8_t i = 0; i < this->count_; i++) {
-    ChannelState &state = this->state_[i];
-    state = ChannelState{};
+    this->state_[i] = ChannelState{};
     // What happened before the boot is unknown, so every minimum time starts here.
-    state.changed_us = now;
-    if (this->config_[i].drives()) {
-      state.on = this->config_[i].safe;
-      this->pins_.write(i, state.on != this->config_[i].inverted);
-    } else if (this->config_[i].kind == Kind::INPUT) {
-      state.on = state.candidate = this->pins_.read(i) != this->config_[i].inverted;
-    } else {
-      state.value = state.reported_value = NAN;
-      state.sample_us = now;
-    }
+    this->state_[i].changed_us = this->state_[i].sample_us = now;
+    this->state_[i].value = this->state_[i].reported_value = NAN;
+  }
+  // Pins may have kept their levels through a restart: here too, off comes before on.
+  this->all_safe_(now);
+  for (uint8_t i = 0; i < this->count_; i++) {
+    ChannelState &state = this->state_[i];
+    if (this->config_[i].kind == Kind::ANALOG)
+      continue;
+    if (this->config_[i].kind == Kind::INPUT)
+      state.on = state.candidate = this->is_on_(i);
     state.reported = state.on;
-    if (this->config_[i].kind != Kind::ANALOG)
-      this->sink_.on_state(i, state.on, 0.0f);
+    this->sink_.on_state(i, state.on, 0.0f);
   }
   if (device.boot_delay_ms == 0)
     this->tick(now);

@@ -62,7 +62,7 @@ class IoCore {
   void turn_on_(const Command &command, uint64_t now, Result &result);
   void turn_off_(const Command &command, uint64_t now, Result &result);
   void refuse_(Result &result, Code code, uint8_t actor);
-  void read_back_(Result &result, uint64_t now);
+  void read_back_(const Command &command, uint64_t now, Result &result);
   Code hold_code_() const;
 
   PinPort &pins_;

@@ -1,6 +1,7 @@
 #include "io_types.h"
 
 #include <cstring>
+#include <initializer_list>
 
 namespace esphome::mimiclaw_io {
 

@@ -1,6 +1,6 @@
 #include "mimiclaw_io.h"
 
-#include <algorithm>
+#include <initializer_list>
 
 #include "esphome/components/api/api_server.h"
 #include "esphome/components/api/user_services.h"

@@ -3,6 +3,7 @@
 #ifdef USE_ESP32
 
 #include <cmath>
+#include <initializer_list>
 
 #include <driver/gpio.h>
 #include <esp_adc/adc_cali_scheme.h>
@@ -20,10 +21,12 @@ static constexpr float UNCALIBRATED_STEPS = 4095.0f;
 void Esp32Pins::begin(const ChannelConfig *channels, uint8_t count) {
   this->config_ = channels;
   this->count_ = count;
-  // Relays first: what can hurt somebody does not wait for a sensor.
-  for (uint8_t i = 0; i < count; i++) {
-    if (channels[i].drives())
-      this->begin_output_(channels[i]);
+  // Relays first: what can hurt somebody does not wait for a sensor. Off before on, for the interlocks.
+  for (bool wanted : {false, true}) {
+    for (uint8_t i = 0; i < count; i++) {
+      if (channels[i].drives() && channels[i].safe == wanted)
+        this->begin_output_(channels[i]);
+    }
   }
   for (uint8_t i = 0; i < count; i++) {
     if (channels[i].kind == Kind::INPUT)

@@ -1,6 +1,7 @@
 #include "pins_host.h"
 
 #include <cmath>
+#include <initializer_list>
 #include <ctime>
 
 namespace esphome::mimiclaw_io {
@@ -20,12 +21,14 @@ void HostPins::begin(const ChannelConfig *channels, uint8_t count) {
     pin.edges = std::vector<std::atomic<int64_t>>(EDGES);
     // A relay that is not driven yet rests; an open input floats to where its pull holds it.
     pin.level.store(channels[i].drives() ? channels[i].inverted : channels[i].pullup);
+    pin.driven.store(pin.level.load());
     pin.volts.store(channels[i].kind == Kind::ANALOG ? channels[i].volt_low : 0.0f);
   }
 }
 
 void HostPins::set_level_(uint8_t channel, bool level) {
   Pin &pin = this->pins_[channel];
+  pin.driven.store(level, std::memory_order_relaxed);
   const int stuck = pin.stuck.load(std::memory_order_relaxed);
   if (stuck >= 0)
     level = stuck == 1;
@@ -54,9 +57,11 @@ void HostPins::latch_safe() {
 }
 
 void HostPins::stick(uint8_t channel, int level) {
-  this->pins_[channel].stuck.store(level, std::memory_order_relaxed);
-  if (level >= 0)
-    this->set_level_(channel, level == 1);
+  Pin &pin = this->pins_[channel];
+  // Free again, the pin shows what it was told meanwhile.
+  const bool driven = pin.driven.load(std::memory_order_relaxed);
+  pin.stuck.store(level, std::memory_order_relaxed);
+  this->set_level_(channel, driven);
 }
 
 std::vector<HostPins::Edge> HostPins::edges(uint8_t channel, uint32_t since) const {

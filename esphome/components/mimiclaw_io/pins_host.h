@@ -40,6 +40,7 @@ class HostPins : public LatchedPins {
  protected:
   struct Pin {
     std::atomic<bool> level{false};
+    std::atomic<bool> driven{false};
     std::atomic<int> stuck{-1};
     std::atomic<float> volts{0.0f};
     std::atomic<uint32_t> count{0};
