@@ -159,7 +159,9 @@ def _compile(
                 if block.intent.startswith("Query"):
                     question = str(block.metadata.get("question", "allowed"))
                 meaning = Meaning(block.intent, question)
-                add = lambda s, m=meaning: sentences.add(s, m)  # noqa: E731
+                # A bare name is no command, but with a question mark it asks.
+                bare = question == "required"
+                add = lambda s, m=meaning, b=bare: sentences.add(s, m, bare=b)  # noqa: E731
             else:
                 file.problem(0, f"unknown intent {block.intent}")
                 continue
