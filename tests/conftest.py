@@ -12,6 +12,8 @@ from scripts.house.twin import Twin, build_twin
 
 type MakeTwin = Callable[..., Twin]
 
+NODES = Path(__file__).parent / "satellite" / "nodes"
+
 
 @pytest.fixture(scope="session")
 def twin_program() -> Path:
@@ -40,3 +42,15 @@ def make_twin(twin_program: Path, socket_enabled: None) -> Iterator[MakeTwin]:
 def twin(make_twin: MakeTwin) -> Twin:
     """Start one twin."""
     return make_twin()
+
+
+@pytest.fixture(scope="session")
+def reflashed_program() -> Path:
+    """Build the firmware a twin may be flashed with instead of its own."""
+    return build_twin(NODES / "reflashed.yaml")
+
+
+@pytest.fixture(scope="session")
+def stock_program() -> Path:
+    """Build an ESPHome node that is no satellite."""
+    return build_twin(NODES / "stock.yaml")

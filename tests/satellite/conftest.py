@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 from homeassistant.config_entries import SOURCE_USER, ConfigEntryState
@@ -128,3 +129,31 @@ async def house(hass: HomeAssistant, socket_enabled: None) -> AsyncIterator[Hous
 async def greenhouse(house: House, twin: Twin) -> str:
     """Add the twin; return its subentry id."""
     return await house.add(twin.port)
+
+
+#: Where nodes/stock.yaml listens; a stock node cannot be told otherwise.
+STOCK_PORT = 46153
+
+
+@pytest.fixture
+async def stock(
+    stock_program: Path, tmp_path: Path, socket_enabled: None
+) -> AsyncIterator[int]:
+    """Run an ESPHome node that is no satellite; return its port."""
+    process = await asyncio.create_subprocess_exec(
+        str(stock_program), cwd=tmp_path, stdout=asyncio.subprocess.DEVNULL
+    )
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                try:
+                    _, writer = await asyncio.open_connection("127.0.0.1", STOCK_PORT)
+                except OSError:
+                    await asyncio.sleep(0.05)
+                else:
+                    writer.close()
+                    break
+        yield STOCK_PORT
+    finally:
+        process.kill()
+        await process.wait()
