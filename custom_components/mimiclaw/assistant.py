@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
@@ -15,6 +16,7 @@ from homeassistant.helpers import llm
 from homeassistant.util import dt as dt_util
 
 from .agent import loop
+from .agent.catalogue import Offer
 from .agent.history import messages
 from .agent.parts import Done, Part, RoundStart, Said, Text
 from .agent.prompt import Prompt
@@ -25,6 +27,7 @@ from .message import Message
 from .providers.protocol import SystemPart, UserMessage
 from .tools.assist import async_assist_tools
 from .tools.base import Tool, ToolContext
+from .workspace.paths import SKILLS
 from .workspace.sessions import session_name
 
 if TYPE_CHECKING:
@@ -174,17 +177,20 @@ class Assistant:
         confirmed = (
             asked if self._commander.is_yes(message.text, message.language) else ()
         )
-        context = self._tool_context(message, frozenset(confirmed))
+        context = self._tool_context(message, frozenset(confirmed), trace)
         async with aclosing(self._agent(message, context, trace)) as parts:
             async for part in parts:
                 yield part
         conversation.asked = frozenset(context.asked)
 
-    def _tool_context(self, message: Message, confirmed: frozenset[str]) -> ToolContext:
+    def _tool_context(
+        self, message: Message, confirmed: frozenset[str], trace: Trace
+    ) -> ToolContext:
         return ToolContext(
             view=self._workspace.view(
                 message.speaker,
                 session=session_name(message.channel, message.conversation_id),
+                on_touch=partial(self._touched, trace),
             ),
             speaker=message.speaker,
             channel=message.channel,
@@ -209,12 +215,7 @@ class Assistant:
             tools = {name: tools[name] for name in tools if name in message.tools}
         session, system = await asyncio.gather(
             asyncio.to_thread(self._history, message),
-            asyncio.to_thread(
-                self._prompt.assemble,
-                context.view,
-                message.language,
-                message.extra_prompt,
-            ),
+            asyncio.to_thread(self._system, message, context, tools, trace),
         )
         turn = loop.Turn(
             provider=self._providers,
@@ -229,6 +230,38 @@ class Assistant:
         async with aclosing(loop.run(turn)) as parts:
             async for part in parts:
                 yield part
+
+    def _system(
+        self,
+        message: Message,
+        context: ToolContext,
+        tools: Mapping[str, Tool],
+        trace: Trace,
+    ) -> tuple[SystemPart, ...]:
+        """Assemble the prompt. Blocking: it reads files."""
+        for path in message.skills:
+            self._workspace.skills.used(path, context.now().date())
+            self._touched(trace, "read", path)
+        return self._prompt.assemble(
+            context.view,
+            message.language,
+            message.extra_prompt,
+            offer=Offer.of(
+                message.language,
+                tools,
+                satellite=bool(self._commander.grammar.channels),
+            ),
+            message=message.text,
+            skills=message.skills,
+        )
+
+    def _touched(self, trace: Trace, kind: str, path: str) -> None:
+        """Note in the trace which skills a turn went by. Called in a worker thread."""
+        if kind != "read" or not path.startswith(f"{SKILLS}/"):
+            return
+        for skill in self._workspace.skills.catalogue().skills:
+            if skill.path == path:
+                trace.skills[path] = skill.origin
 
     def _llm_context(self, message: Message) -> llm.LLMContext:
         return llm.LLMContext(

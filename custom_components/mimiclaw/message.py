@@ -35,6 +35,8 @@ class Message:
     aside: bool = False
     #: The only tools the turn may use; None for all.
     tools: frozenset[str] | None = None
+    #: Paths of skills whose text the model gets with the message.
+    skills: tuple[str, ...] = ()
 
     @property
     def may_command(self) -> bool:

@@ -1,4 +1,4 @@
-"""Repairs: give a satellite the key that fits."""
+"""Repairs: give a satellite the key that fits, settle the update of a skill."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from .satellite.limits import DEFAULT_PORT
 from .satellite.probe import async_probe
 from .satellite.session import Address
 from .satellite_flow import KEY_FIELD, form_errors, satellite_data
+from .skill_repairs import SkillUpdateRepair
 
 if TYPE_CHECKING:
     from homeassistant.core import HomeAssistant
@@ -29,6 +30,8 @@ async def async_create_fix_flow(
     """Return the repair for an issue."""
     if data and "subentry_id" in data:
         return SatelliteKeyRepair(data)
+    if data and "skill" in data:
+        return SkillUpdateRepair(data["skill"])
     return ConfirmRepairFlow()
 
 

@@ -20,7 +20,8 @@ from .const import CONF_LANGUAGES, CONF_PROFILE, LOGGER, WORKSPACE_FOLDER
 from .phrases import Phrases
 from .provider_setup import async_create_providers
 from .satellite.registry import Satellites
-from .tools import files, gpio, notes, search, time
+from .skill_repairs import SkillRepairs
+from .tools import files, gpio, notes, search, skills, time
 from .upkeep import Upkeep
 from .workspace.workspace import Workspace
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from .providers.failover import ProviderChain
     from .tools.base import Tool
+    from .workspace.seeding import SeedReport
 
 type MimiClawConfigEntry = ConfigEntry[Runtime]
 
@@ -50,15 +52,18 @@ class Runtime:
     assistant: Assistant
     tools: Mapping[str, Tool]
     upkeep: Upkeep
+    skill_repairs: SkillRepairs
 
     async def async_start(self) -> None:
         """Start what works in the background."""
         await self.satellites.async_start()
         await self.commander.async_start()
         await self.upkeep.async_start()
+        await self.skill_repairs.async_start(self.assistant)
 
     async def async_stop(self) -> None:
         """End every task and connection."""
+        await self.skill_repairs.async_stop()
         await self.upkeep.async_stop()
         await self.assistant.async_stop()
         await self.commander.async_stop()
@@ -66,15 +71,19 @@ class Runtime:
         await self.providers.aclose()
 
 
-def _open_workspace(root: Path) -> Workspace:
-    """Open the workspace and make what is missing in it. Blocking."""
-    workspace = Workspace(root, clock=dt_util.now)
-    skills = next(
+def library() -> Path | None:
+    """Return the folder of the shipped skills, None where there is none."""
+    return next(
         (one for one in (_SHIPPED_SKILLS, _CHECKOUT_SKILLS) if one.is_dir()), None
     )
-    report = workspace.seed(skills)
+
+
+def open_workspace(root: Path) -> tuple[Workspace, SeedReport]:
+    """Open the workspace and make what is missing in it. Blocking."""
+    workspace = Workspace(root, clock=dt_util.now)
+    report = workspace.seed(library())
     LOGGER.debug("Workspace %s: %s", root, report)
-    return workspace
+    return workspace, report
 
 
 async def async_create_runtime(
@@ -82,7 +91,7 @@ async def async_create_runtime(
 ) -> Runtime:
     """Make the entry's objects; nothing works in the background yet."""
     root = Path(hass.config.path(WORKSPACE_FOLDER))
-    workspace = await asyncio.to_thread(_open_workspace, root)
+    workspace, report = await asyncio.to_thread(open_workspace, root)
     satellites = Satellites(hass, entry)
     providers = await async_create_providers(hass, entry)
     languages = tuple(entry.options.get(CONF_LANGUAGES) or [hass.config.language])
@@ -94,6 +103,7 @@ async def async_create_runtime(
         *time.tools(),
         *gpio.tools(satellites),
     )
+    tools = (*tools, *skills.tools(workspace, tools))
     profile = PROFILES.get(entry.options.get(CONF_PROFILE, ""), FRONTIER)
     assistant = Assistant(
         hass,
@@ -114,4 +124,5 @@ async def async_create_runtime(
         assistant,
         by_name(tools),
         Upkeep(hass, entry, assistant, workspace, providers, profile),
+        SkillRepairs(hass, workspace, library(), report.conflicts),
     )

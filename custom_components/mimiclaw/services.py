@@ -14,6 +14,7 @@ from .const import DOMAIN
 from .satellite.limits import MAX_DURATION_S
 from .satellite.refusals import raise_if_refused
 from .satellite.targets import ATTR_CHANNEL, channels_meant, invalid
+from .skill_actions import async_setup_skill_actions
 
 if TYPE_CHECKING:
     from homeassistant.core import ServiceResponse
@@ -50,6 +51,7 @@ READ_SCHEMA = probatio.Schema(_WHERE)
 @callback
 def async_setup_services(hass: HomeAssistant) -> None:
     """Register the actions; they are there as long as Home Assistant runs."""
+    async_setup_skill_actions(hass)
     hass.services.async_register(
         DOMAIN,
         GPIO_WRITE,

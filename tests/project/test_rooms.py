@@ -21,7 +21,8 @@ MAY_IMPORT = {
     "providers": set(),
     "agent": {"providers", "workspace", "tools.base"},
     "satellite": {"fast_path"},
-    "tools": {"providers", "workspace", "satellite", "schedule"},
+    "skill_library": {"workspace"},
+    "tools": {"providers", "workspace", "satellite", "schedule", "skill_library"},
     "channels": {"agent", "workspace", "providers"},
     "schedule": {"agent", "workspace", "providers"},
 }

@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 from ..providers.protocol import Usage
+from .catalogue import OWN
 
 #: Arguments longer than this are shortened in the trace: it shows what was asked for,
 #: the files hold the text itself.
@@ -30,22 +31,29 @@ class TraceLine:
     result_bytes: int
     duration_ms: float
     error: str = ""
+    #: Where the skill that was read came from, if it is not the house's own.
+    origin: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the line for an event."""
-        line = {
+        line: dict[str, Any] = {
             "tool": self.tool,
             "arguments": dict(self.arguments),
             "result_bytes": self.result_bytes,
             "duration_ms": round(self.duration_ms, 1),
         }
-        return {**line, "error": self.error} if self.error else line
+        if self.error:
+            line["error"] = self.error
+        if self.origin:
+            line["origin"] = self.origin
+        return line
 
     def __str__(self) -> str:
         """Return the line for a person."""
         asked = json.dumps(dict(self.arguments), ensure_ascii=False)
         end = f"✗ {self.error}" if self.error else f"{self.result_bytes} B"
-        return f"{self.tool} {asked} → {end}, {self.duration_ms:.1f} ms"
+        mark = f" [skill from {self.origin}]" if self.origin else ""
+        return f"{self.tool} {asked} → {end}, {self.duration_ms:.1f} ms{mark}"
 
 
 @dataclass(slots=True)
@@ -63,6 +71,8 @@ class Trace:
     outcome: str = "answered"
     #: Why another provider was asked, for each time.
     switched: list[str] = field(default_factory=list)
+    #: Skills that were used, and where each came from.
+    skills: dict[str, str] = field(default_factory=dict)
 
     def elapsed_ms(self) -> float:
         """Return the milliseconds since the turn began."""
@@ -89,9 +99,16 @@ class Trace:
             result_bytes=len(result.encode()),
             duration_ms=duration_ms,
             error=result.splitlines()[0][:200] if is_error and result else "",
+            origin=self._foreign(arguments),
         )
         self.lines.append(line)
         return line
+
+    def _foreign(self, arguments: Mapping[str, Any]) -> str:
+        """Return where the skill that a call read came from, "" for the house's own."""
+        path = str(arguments.get("path", "")).removeprefix("/spiffs")
+        origin = self.skills.get(path, "")
+        return "" if origin in OWN else origin
 
     def spent(self, usage: Usage) -> None:
         """Add the tokens of one request."""
@@ -118,6 +135,9 @@ class Trace:
             "output_tokens": self.usage.output_tokens,
             "cache_read_tokens": self.usage.cache_read_tokens,
             "cache_write_tokens": self.usage.cache_write_tokens,
+            "skills": [
+                {"path": path, "origin": origin} for path, origin in self.skills.items()
+            ],
             "tools": [line.as_dict() for line in self.lines],
             "trace": [str(line) for line in self.lines],
         }

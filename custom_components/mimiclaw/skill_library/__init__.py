@@ -1,0 +1,1 @@
+"""Skills on their way in: checked, drafted, imported, updated."""
