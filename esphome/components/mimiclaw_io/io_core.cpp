@@ -159,7 +159,6 @@ void IoCore::check_link_(uint64_t now) {
 }
 
 void IoCore::link_seen(uint64_t now) {
-  this->check_link_(now);
   this->link_us_ = now;
   if (!this->link_lost_)
     return;

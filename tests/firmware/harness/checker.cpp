@@ -64,6 +64,8 @@ void Checker::write(uint8_t channel, bool level) {
   if (this->cause_ == Cause::BEGIN && !pin.written && (level != config.inverted) != config.safe)
     this->fail("the first level after a boot is not the safe one");
   pin.written = true;
+  if (pin.stuck && pin.driven != level)
+    (level != config.inverted ? pin.on_us : pin.off_us) = this->now_;
   pin.driven = level;
   if (pin.stuck || pin.level == level)
     return;
@@ -155,7 +157,6 @@ void Checker::step() {
   }
   this->cause_ = Cause::TIME;
   if (this->link_up_) {
-    this->model_time();
     this->core_->link_seen(this->now_);
     this->link_us_ = this->now_;
     this->lost_ = false;
