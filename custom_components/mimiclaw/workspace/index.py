@@ -173,7 +173,7 @@ class SearchIndex:
                 for word in words
                 if not is_gram(word) and len(word) >= 4
             ]
-            if starts:
+            if starts and not ranked:
                 add(within(match_any(starts, prefix=True), folder), -2.0)
         return sorted(ranked.values(), key=lambda row: -row.score)
 
