@@ -4,43 +4,32 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.core import callback
-from homeassistant.helpers import llm
-from homeassistant.util import dt as dt_util
 
-from .agent import loop
-from .agent.catalogue import Offer
-from .agent.history import messages
+from . import local_intents
 from .agent.parts import Done, Part, RoundStart, Said, Text
-from .agent.prompt import Prompt
-from .agent.toolbox import Toolbox, by_name
 from .agent.trace import Trace
-from .const import DOMAIN, EVENT_TURN, LOGGER
+from .const import EVENT_TURN, LOGGER
 from .message import Message
-from .providers.protocol import SystemPart, UserMessage
-from .tools.assist import async_assist_tools
-from .tools.base import Tool, ToolContext
-from .workspace.paths import SKILLS
-from .workspace.sessions import session_name
 
 if TYPE_CHECKING:
     from homeassistant.core import CALLBACK_TYPE, HomeAssistant
 
     from .agent.profile import Profile
+    from .agent_turn import AgentTurns
     from .commander import Commander
     from .fast_path.command import Command
     from .phrases import Phrases
-    from .providers.failover import ProviderChain
-    from .workspace.sessions import SessionMessage, Sessions
-    from .workspace.workspace import Workspace
+    from .workspace.sessions import Sessions
 
+
+#: Ways a message is answered that stand in the session.
+_RECORDED = frozenset({"agent", "fast_path", "local_intents"})
 
 type Listener = Callable[[Message], None]
 
@@ -68,26 +57,22 @@ class Assistant:
     def __init__(
         self,
         hass: HomeAssistant,
-        workspace: Workspace,
+        agent: AgentTurns,
         sessions: Sessions,
-        providers: ProviderChain,
         commander: Commander,
         phrases: Phrases,
-        tools: Sequence[Tool],
         profile: Profile,
-        assist_apis: Sequence[str] = (),
+        *,
+        use_local_intents: bool = True,
     ) -> None:
-        """Take what a turn needs; `assist_apis` are the owner's choice of APIs."""
+        """Take who answers: the fast path's commander, then the agent."""
         self._hass = hass
-        self._workspace = workspace
+        self._agent = agent
         self._sessions = sessions
-        self._providers = providers
         self._commander = commander
         self._phrases = phrases
-        self._tools = by_name(tools)
         self._profile = profile
-        self._assist_apis = list(assist_apis)
-        self._prompt = Prompt(workspace, profile)
+        self._local_intents = use_local_intents
         self._conversations: dict[tuple[str, str], _Conversation] = defaultdict(
             _Conversation
         )
@@ -174,114 +159,27 @@ class Assistant:
                 yield RoundStart()
                 yield Text(answer.text)
                 return
+            if self._local_intents and not (asked or message.images):
+                local = await local_intents.async_answer(
+                    self._hass,
+                    message,
+                    self._commander.names,
+                    has_model=self._agent.has_model,
+                )
+                if local is not None:
+                    trace.path = "local_intents"
+                    trace.text_seen()
+                    yield RoundStart()
+                    yield Text(local)
+                    return
         confirmed = (
             asked if self._commander.is_yes(message.text, message.language) else ()
         )
-        context = self._tool_context(message, frozenset(confirmed), trace)
-        async with aclosing(self._agent(message, context, trace)) as parts:
+        context = self._agent.context(message, frozenset(confirmed), trace)
+        async with aclosing(self._agent.run(message, context, trace)) as parts:
             async for part in parts:
                 yield part
         conversation.asked = frozenset(context.asked)
-
-    def _tool_context(
-        self, message: Message, confirmed: frozenset[str], trace: Trace
-    ) -> ToolContext:
-        return ToolContext(
-            view=self._workspace.view(
-                message.speaker,
-                session=session_name(message.channel, message.conversation_id),
-                on_touch=partial(self._touched, trace),
-            ),
-            speaker=message.speaker,
-            channel=message.channel,
-            conversation_id=message.conversation_id,
-            language=message.language,
-            now=dt_util.now,
-            system_turn=message.system_turn,
-            confirmed=confirmed,
-        )
-
-    async def _agent(
-        self, message: Message, context: ToolContext, trace: Trace
-    ) -> AsyncGenerator[Part]:
-        """Run one turn of the agent."""
-        assist = await async_assist_tools(
-            self._hass, self._assist_apis, self._llm_context(message)
-        )
-        tools = self._tools
-        if assist.tools:
-            tools = by_name([*tools.values(), *assist.tools])
-        if message.tools is not None:
-            tools = {name: tools[name] for name in tools if name in message.tools}
-        session, system = await asyncio.gather(
-            asyncio.to_thread(self._history, message),
-            asyncio.to_thread(self._system, message, context, tools, trace),
-        )
-        turn = loop.Turn(
-            provider=self._providers,
-            profile=self._profile,
-            toolbox=Toolbox(tools, context, self._profile, trace),
-            trace=trace,
-            system=(*system, SystemPart(assist.prompt)) if assist.prompt else system,
-            history=messages(session),
-            message=UserMessage(message.text, message.images),
-            language=message.language,
-        )
-        async with aclosing(loop.run(turn)) as parts:
-            async for part in parts:
-                yield part
-
-    def _system(
-        self,
-        message: Message,
-        context: ToolContext,
-        tools: Mapping[str, Tool],
-        trace: Trace,
-    ) -> tuple[SystemPart, ...]:
-        """Assemble the prompt. Blocking: it reads files."""
-        for path in message.skills:
-            self._workspace.skills.used(path, context.now().date())
-            self._touched(trace, "read", path)
-        return self._prompt.assemble(
-            context.view,
-            message.language,
-            message.extra_prompt,
-            offer=Offer.of(
-                message.language,
-                tools,
-                satellite=bool(self._commander.grammar.channels),
-            ),
-            message=message.text,
-            skills=message.skills,
-        )
-
-    def _touched(self, trace: Trace, kind: str, path: str) -> None:
-        """Note in the trace which skills a turn went by. Called in a worker thread."""
-        if kind != "read" or not path.startswith(f"{SKILLS}/"):
-            return
-        for skill in self._workspace.skills.catalogue().skills:
-            if skill.path == path:
-                trace.skills[path] = skill.origin
-
-    def _llm_context(self, message: Message) -> llm.LLMContext:
-        return llm.LLMContext(
-            platform=DOMAIN,
-            context=message.context,
-            language=message.language,
-            assistant=CONVERSATION_DOMAIN,
-            device_id=message.device_id,
-        )
-
-    def _history(self, message: Message) -> list[SessionMessage]:
-        """Return what was said before; the last line is the message itself."""
-        own = 0 if message.aside else 1
-        session = self._sessions.last(
-            message.channel,
-            message.conversation_id,
-            self._profile.history_messages + own,
-            speaker=message.speaker,
-        )
-        return session[: len(session) - own]
 
     async def _say(self, message: Message, said: Said, *, after: bool) -> Text:
         """Put one of our sentences into the listener's language."""
@@ -308,7 +206,7 @@ class Assistant:
 
     async def _finish(self, message: Message, trace: Trace, spoken: str) -> None:
         """Write down what was said, however the turn ended."""
-        if spoken and trace.path in {"agent", "fast_path"}:
+        if spoken and trace.path in _RECORDED:
             await self._record(message, "assistant", spoken)
 
     def _announce(self, message: Message, trace: Trace) -> dict[str, Any]:

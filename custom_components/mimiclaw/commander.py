@@ -92,6 +92,16 @@ class Commander:
         """Return what is understood with, and what was wrong with its files."""
         return self._fast_path.grammar
 
+    @property
+    def names(self) -> set[str]:
+        """Return every name of every channel, in all languages."""
+        return {
+            name
+            for channel in self.grammar.channels
+            for names in channel.names.values()
+            for name in names
+        }
+
     async def async_start(self) -> None:
         """Compile the household's languages and follow the channels."""
         await asyncio.to_thread(load_consent)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 from homeassistant.components import conversation
 from homeassistant.const import MATCH_ALL
-from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import llm
 
 from .agent.parts import Called, Calling, Part, RoundStart, Text, Thinking

@@ -71,6 +71,7 @@ class PolicyEvents(SatelliteEntity, EventEntity):
             "other": event.other,
             "actor": event.actor,
             "milliseconds": event.ms,
+            "age_ms": event.age_ms,
         }
         self._trigger_event(event.type, {k: v for k, v in details.items() if v})
         self.async_write_ha_state()

@@ -14,9 +14,16 @@ from homeassistant.util import dt as dt_util
 
 from .agent.profile import FRONTIER, PROFILES
 from .agent.toolbox import by_name
+from .agent_turn import AgentTurns
 from .assistant import Assistant
 from .commander import Commander
-from .const import CONF_LANGUAGES, CONF_PROFILE, LOGGER, WORKSPACE_FOLDER
+from .const import (
+    CONF_LANGUAGES,
+    CONF_LOCAL_INTENTS,
+    CONF_PROFILE,
+    LOGGER,
+    WORKSPACE_FOLDER,
+)
 from .phrases import Phrases
 from .provider_setup import async_create_providers
 from .satellite.registry import Satellites
@@ -105,16 +112,23 @@ async def async_create_runtime(
     )
     tools = (*tools, *skills.tools(workspace, tools))
     profile = PROFILES.get(entry.options.get(CONF_PROFILE, ""), FRONTIER)
-    assistant = Assistant(
+    agent = AgentTurns(
         hass,
         workspace,
-        workspace.sessions,
         providers,
         commander,
-        Phrases(hass),
         tools,
         profile,
         entry.options.get(CONF_LLM_HASS_API, ()),
+    )
+    assistant = Assistant(
+        hass,
+        agent,
+        workspace.sessions,
+        commander,
+        Phrases(hass),
+        profile,
+        use_local_intents=entry.options.get(CONF_LOCAL_INTENTS, True),
     )
     return Runtime(
         workspace,

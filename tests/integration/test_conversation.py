@@ -119,21 +119,18 @@ async def test_a_question_back_keeps_the_conversation_open(
 async def test_one_turn_at_a_time_in_a_conversation_and_others_beside_it(
     serve: Serve, set_up: SetUp, say: Say
 ) -> None:
-    slow = Reply(text="slow " * 40, pause_s=0.02)
-    server = await serve(slow, Reply(text="other"), Reply(text="after"))
+    server = await serve(Reply(hang=True), Reply(text="beside"), Reply(text="after"))
     await set_up(anthropic(server))
-    order: list[str] = []
-
-    async def talk(text: str, conversation_id: str) -> None:
-        await say(text, conversation_id)
-        order.append(text)
-
-    first = asyncio.create_task(talk("first", "a"))
-    await asyncio.sleep(0.1)
-    await asyncio.gather(talk("beside", "b"))
-    await first
-    await talk("after", "a")
-    assert order == ["beside", "first", "after"]
+    first = asyncio.create_task(say("first", "a"))
+    while not server.open_streams:
+        await asyncio.sleep(0.01)
+    waiting = asyncio.create_task(say("after", "a"))
+    assert speech(await say("beside", "b")) == "beside"
+    assert not first.done()
+    assert not waiting.done()
+    assert len(server.asked) == 2
+    first.cancel()
+    assert speech(await waiting) == "after"
 
 
 async def test_cancelling_stops_the_stream_and_leaves_the_session_whole(

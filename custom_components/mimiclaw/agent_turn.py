@@ -1,0 +1,168 @@
+"""One message becomes one turn of the agent: its tools, its prompt, its history."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from functools import partial
+from typing import TYPE_CHECKING
+
+from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
+from homeassistant.helpers import llm
+from homeassistant.util import dt as dt_util
+
+from .agent import loop
+from .agent.catalogue import Offer
+from .agent.history import messages
+from .agent.parts import Part
+from .agent.prompt import Prompt
+from .agent.toolbox import Toolbox, by_name
+from .agent.trace import Trace
+from .const import DOMAIN, PROVIDER_OFFLINE
+from .message import Message
+from .providers.protocol import SystemPart, UserMessage
+from .tools.assist import async_assist_tools
+from .tools.base import Tool, ToolContext
+from .workspace.paths import SKILLS
+from .workspace.sessions import session_name
+
+if TYPE_CHECKING:
+    from homeassistant.core import HomeAssistant
+
+    from .agent.profile import Profile
+    from .commander import Commander
+    from .providers.failover import ProviderChain
+    from .workspace.sessions import SessionMessage
+    from .workspace.workspace import Workspace
+
+
+class AgentTurns:
+    """Makes the turns of the agent."""
+
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        workspace: Workspace,
+        providers: ProviderChain,
+        commander: Commander,
+        tools: Sequence[Tool],
+        profile: Profile,
+        assist_apis: Sequence[str] = (),
+    ) -> None:
+        """Take what a turn needs; `assist_apis` are the owner's choice of APIs."""
+        self._hass = hass
+        self._workspace = workspace
+        self._sessions = workspace.sessions
+        self._providers = providers
+        self._commander = commander
+        self._tools = by_name(tools)
+        self._profile = profile
+        self._assist_apis = list(assist_apis)
+        self._prompt = Prompt(workspace, profile)
+
+    @property
+    def has_model(self) -> bool:
+        """Tell whether a language model answers, and not `offline`."""
+        return self._providers.config.kind != PROVIDER_OFFLINE
+
+    def context(
+        self, message: Message, confirmed: frozenset[str], trace: Trace
+    ) -> ToolContext:
+        """Return what the turn's tools know of it."""
+        return ToolContext(
+            view=self._workspace.view(
+                message.speaker,
+                session=session_name(message.channel, message.conversation_id),
+                on_touch=partial(self._touched, trace),
+            ),
+            speaker=message.speaker,
+            channel=message.channel,
+            conversation_id=message.conversation_id,
+            language=message.language,
+            now=dt_util.now,
+            system_turn=message.system_turn,
+            confirmed=confirmed,
+        )
+
+    async def run(
+        self, message: Message, context: ToolContext, trace: Trace
+    ) -> AsyncGenerator[Part]:
+        """Run one turn of the agent."""
+        assist = await async_assist_tools(
+            self._hass, self._assist_apis, self._llm_context(message)
+        )
+        tools = self._tools
+        if assist.tools:
+            tools = by_name([*tools.values(), *assist.tools])
+        if message.tools is not None:
+            tools = {name: tools[name] for name in tools if name in message.tools}
+        session, system = await asyncio.gather(
+            asyncio.to_thread(self._history, message),
+            asyncio.to_thread(self._system, message, context, tools, trace),
+        )
+        turn = loop.Turn(
+            provider=self._providers,
+            profile=self._profile,
+            toolbox=Toolbox(tools, context, self._profile, trace),
+            trace=trace,
+            system=(*system, SystemPart(assist.prompt)) if assist.prompt else system,
+            history=messages(session),
+            message=UserMessage(message.text, message.images),
+            language=message.language,
+        )
+        async with aclosing(loop.run(turn)) as parts:
+            async for part in parts:
+                yield part
+
+    def _system(
+        self,
+        message: Message,
+        context: ToolContext,
+        tools: Mapping[str, Tool],
+        trace: Trace,
+    ) -> tuple[SystemPart, ...]:
+        """Assemble the prompt. Blocking: it reads files."""
+        for path in message.skills:
+            self._workspace.skills.used(path, context.now().date())
+            self._touched(trace, "read", path)
+        return self._prompt.assemble(
+            context.view,
+            message.language,
+            message.extra_prompt,
+            offer=Offer.of(
+                message.language,
+                tools,
+                satellite=bool(self._commander.grammar.channels),
+            ),
+            message=message.text,
+            skills=message.skills,
+        )
+
+    def _touched(self, trace: Trace, kind: str, path: str) -> None:
+        """Note in the trace which skills a turn went by. Called in a worker thread."""
+        if kind != "read" or not path.startswith(f"{SKILLS}/"):
+            return
+        for skill in self._workspace.skills.catalogue().skills:
+            if skill.path == path:
+                trace.skills[path] = skill.origin
+
+    def _llm_context(self, message: Message) -> llm.LLMContext:
+        return llm.LLMContext(
+            platform=DOMAIN,
+            context=message.context,
+            language=message.language,
+            assistant=CONVERSATION_DOMAIN,
+            device_id=message.device_id,
+        )
+
+    def _history(self, message: Message) -> list[SessionMessage]:
+        """Return what was said before; the last line is the message itself."""
+        own = 0 if message.aside else 1
+        session = self._sessions.last(
+            message.channel,
+            message.conversation_id,
+            self._profile.history_messages + own,
+            speaker=message.speaker,
+        )
+        return session[: len(session) - own]
