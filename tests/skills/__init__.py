@@ -1,0 +1,1 @@
+"""Skills: the library, the list, and how one comes in."""
