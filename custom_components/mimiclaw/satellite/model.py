@@ -150,7 +150,8 @@ class PolicyEvent:
     """Something the device did or refused by its own policy.
 
     `channel` and `other` are channel ids, `detail` is a Code or what made everything
-    go safe, `ms` the wait or the limit that goes with it.
+    go safe, `ms` the wait or the limit that goes with it. `age_ms` is how long ago it
+    happened: while nobody listens, the device keeps its events.
     """
 
     type: str
@@ -159,6 +160,7 @@ class PolicyEvent:
     other: str = ""
     actor: str = ""
     ms: int = 0
+    age_ms: int = 0
 
 
 #: What a PolicyEvent's `type` may be.

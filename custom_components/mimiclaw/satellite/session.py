@@ -182,9 +182,10 @@ class Session:
 
     async def goodbye(self) -> None:
         """Tell the device and close."""
-        with suppress(APIConnectionError, TimeoutError):
-            async with asyncio.timeout(GOODBYE_S):
-                await self._client.disconnect()
+        if not self.closed:
+            with suppress(APIConnectionError, TimeoutError):
+                async with asyncio.timeout(GOODBYE_S):
+                    await self._client.disconnect()
         self.abort()
 
     def abort(self) -> None:

@@ -79,12 +79,18 @@ def policy_event(data: Mapping[str, object]) -> PolicyEvent | None:
     kind = str(data.get("type", ""))
     if kind not in EVENT_TYPES:
         return None
-    ms = str(data.get("ms", "0"))
     return PolicyEvent(
         type=kind,
         channel=str(data.get("channel", "")),
         detail=str(data.get("detail", "")),
         other=str(data.get("other", "")),
         actor=str(data.get("actor", "")),
-        ms=int(ms) if ms.isascii() and ms.isdigit() else 0,
+        ms=_number(data.get("ms")),
+        age_ms=_number(data.get("age_ms")),
     )
+
+
+def _number(value: object) -> int:
+    """Return a count of milliseconds; on the bus every value is text."""
+    text = str(value)
+    return int(text) if text.isascii() and text.isdigit() else 0
