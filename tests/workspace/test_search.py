@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 import sqlite3
 
@@ -200,7 +201,7 @@ def test_a_flood_of_changes_loses_none(
     house.put("/memory/after-the-flood-note.md", "# Ark\n\ndove\n")
     overflow = watch_module._HEADER.pack(-1, watch_module._OVERFLOW, 0, 0)
     reads = iter([overflow])
-    monkeypatch.setattr(watch_module.os, "read", lambda fd, size: next(reads))
+    monkeypatch.setattr(os, "read", lambda fd, size: next(reads))
     watch.subscribe()
     with watch._lock:
         watch._drain()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import re
 import threading
 from typing import TYPE_CHECKING
@@ -150,7 +151,7 @@ def split(workspace: Workspace, parts: Parts) -> list[str]:
     data, _ = workspace.tree.read(parts, workspace.limits.document_bytes)
     text = decode(data, path)
     lines = lines_of(text)
-    sections = _leaves(sections_of(text))
+    sections = _leaves(sections_of(text), lines)
     if len(sections) < 2:
         raise NotFound(f"{path} has only one section; there is nothing to split.")
     if len(sections) > _FILES_OF_ONE:
@@ -181,16 +182,19 @@ def split(workspace: Workspace, parts: Parts) -> list[str]:
     return made
 
 
-def _leaves(sections: list[Section]) -> list[Section]:
+def _leaves(sections: list[Section], lines: list[str]) -> list[Section]:
     """Join sections that are headings alone to what follows them, and levels 4 and deeper to theirs."""
     found: list[Section] = []
     for section in sections:
         last = found[-1] if found else None
-        joins = last is not None and (section.level > 3 or last.end - last.start < 1)
-        if joins and last is not None:
-            found[-1] = Section(
-                last.number, last.level, last.heading, last.start, section.end
-            )
+        if last is not None and (section.level > 3 or _is_bare(last, lines)):
+            found[-1] = replace(last, end=section.end)
         else:
             found.append(section)
     return found
+
+
+def _is_bare(section: Section, lines: list[str]) -> bool:
+    """Say whether a section is nothing but its heading."""
+    body = lines[section.start : section.end]
+    return section.level > 0 and not any(line.strip(" =-\t") for line in body)

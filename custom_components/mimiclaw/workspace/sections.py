@@ -60,15 +60,16 @@ def headings(lines: list[str]) -> list[tuple[int, int, str]]:
                 under
                 and above
                 and above[0] not in "#-*>|`"
-                and not _is_blank_before(lines, place)
+                and not _goes_on(lines, place)
             ):
                 found.append((place, 1 if under[1][0] == "=" else 2, above))
     return found
 
 
-def _is_blank_before(lines: list[str], place: int) -> bool:
+def _goes_on(lines: list[str], place: int) -> bool:
     """Say whether the line above an underline belongs to a longer paragraph."""
-    return place >= 2 and bool(lines[place - 2].strip())
+    before = lines[place - 2].strip() if place >= 2 else ""
+    return bool(before) and not before.startswith("#")
 
 
 def sections_of(text: str) -> list[Section]:

@@ -133,10 +133,12 @@ class View:
             self._workspace.documents.refresh()
         items = self._workspace.tree.items(parts)
         titles: dict[str, str] | None = None
-        if sum(item.is_file for item in items) > paths.FOLDER_INDEX_FILES:
+        many = sum(item.is_file for item in items) > paths.FOLDER_INDEX_FILES
+        if many or any(item.name == paths.FOLDER_INDEX for item in items):
+            refresh_index(self._workspace, parts)
+            items = self._workspace.tree.items(parts)
+        if many:
             # Opening every file for its title takes too long here; the index knows them.
-            if not access.is_session(parts) and refresh_index(self._workspace, parts):
-                items = self._workspace.tree.items(parts)
             titles = self._workspace.index.titles(parts)
         entries: Entries = []
         for item in items:
