@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .agent.profile import Profile
     from .agent_turn import AgentTurns
     from .commander import Commander
+    from .costs import Costs
     from .fast_path.command import Command
     from .phrases import Phrases
     from .workspace.sessions import Sessions
@@ -62,6 +63,7 @@ class Assistant:
         commander: Commander,
         phrases: Phrases,
         profile: Profile,
+        costs: Costs,
         *,
         use_local_intents: bool = True,
     ) -> None:
@@ -72,6 +74,7 @@ class Assistant:
         self._commander = commander
         self._phrases = phrases
         self._profile = profile
+        self._costs = costs
         self._local_intents = use_local_intents
         self._conversations: dict[tuple[str, str], _Conversation] = defaultdict(
             _Conversation
@@ -172,6 +175,10 @@ class Assistant:
                     yield RoundStart()
                     yield Text(local)
                     return
+        if self._costs.exhausted and self._agent.has_model:
+            trace.outcome = "budget"
+            yield Said("budget_spent", {"budget": f"{self._costs.budget:.2f}"})
+            return
         confirmed = (
             asked if self._commander.is_yes(message.text, message.language) else ()
         )
@@ -216,6 +223,7 @@ class Assistant:
             "conversation_id": message.conversation_id,
             "speaker": message.speaker.person,
             "language": message.language,
+            "cost_usd": self._costs.book(trace, message.speaker.person),
             **trace.as_dict(),
         }
         for line in trace.lines:

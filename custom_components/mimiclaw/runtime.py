@@ -18,12 +18,14 @@ from .agent_turn import AgentTurns
 from .assistant import Assistant
 from .commander import Commander
 from .const import (
+    CONF_DAILY_BUDGET,
     CONF_LANGUAGES,
     CONF_LOCAL_INTENTS,
     CONF_PROFILE,
     LOGGER,
     WORKSPACE_FOLDER,
 )
+from .costs import Costs
 from .phrases import Phrases
 from .provider_setup import async_create_providers
 from .satellite.registry import Satellites
@@ -59,6 +61,7 @@ class Runtime:
     assistant: Assistant
     tools: Mapping[str, Tool]
     upkeep: Upkeep
+    costs: Costs
     skill_repairs: SkillRepairs
 
     async def async_start(self) -> None:
@@ -66,6 +69,7 @@ class Runtime:
         await self.satellites.async_start()
         await self.commander.async_start()
         await self.upkeep.async_start()
+        await self.costs.async_start()
         await self.skill_repairs.async_start(self.assistant)
 
     async def async_stop(self) -> None:
@@ -75,6 +79,7 @@ class Runtime:
         await self.assistant.async_stop()
         await self.commander.async_stop()
         await self.satellites.async_stop()
+        await self.costs.async_stop()
         await self.providers.aclose()
 
 
@@ -112,6 +117,8 @@ async def async_create_runtime(
     )
     tools = (*tools, *skills.tools(workspace, tools))
     profile = PROFILES.get(entry.options.get(CONF_PROFILE, ""), FRONTIER)
+    costs = Costs(hass, providers, entry.options.get(CONF_DAILY_BUDGET))
+    await costs.async_load()
     agent = AgentTurns(
         hass,
         workspace,
@@ -128,6 +135,7 @@ async def async_create_runtime(
         commander,
         Phrases(hass),
         profile,
+        costs,
         use_local_intents=entry.options.get(CONF_LOCAL_INTENTS, True),
     )
     return Runtime(
@@ -138,5 +146,6 @@ async def async_create_runtime(
         assistant,
         by_name(tools),
         Upkeep(hass, entry, assistant, workspace, providers, profile),
+        costs,
         SkillRepairs(hass, workspace, library(), report.conflicts),
     )

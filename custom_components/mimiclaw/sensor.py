@@ -13,6 +13,7 @@ from homeassistant.const import Platform
 from homeassistant.core import callback
 from homeassistant.util.enum import try_parse_enum
 
+from .cost_sensors import async_add_costs
 from .satellite.entity import (
     ChannelEntity,
     SatelliteEntity,
@@ -41,6 +42,7 @@ async def async_setup_entry(
     """Add the sensors, now and as channels and satellites appear."""
     async_add_channels(entry, async_add_entities, Platform.SENSOR, ChannelSensor)
     async_add_for_satellites(entry, async_add_entities, _figures)
+    async_add_costs(entry, async_add_entities)
 
 
 def _figures(satellites: Satellites, satellite: Satellite) -> list[FigureSensor]:

@@ -56,6 +56,15 @@ class TraceLine:
         return f"{self.tool} {asked} → {end}, {self.duration_ms:.1f} ms{mark}"
 
 
+@dataclass(frozen=True, slots=True)
+class RequestUsage:
+    """The tokens of one request, and who answered it."""
+
+    provider: str
+    model: str
+    usage: Usage
+
+
 @dataclass(slots=True)
 class Trace:
     """The record of one turn as it grows. Times are from `started` on."""
@@ -63,6 +72,7 @@ class Trace:
     started: float = field(default_factory=time.perf_counter)
     lines: list[TraceLine] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
+    requests: list[RequestUsage] = field(default_factory=list)
     rounds: int = 0
     first_text_ms: float | None = None
     path: str = "agent"
@@ -112,6 +122,7 @@ class Trace:
 
     def spent(self, usage: Usage) -> None:
         """Add the tokens of one request."""
+        self.requests.append(RequestUsage(self.provider, self.model, usage))
         self.usage = Usage(
             self.usage.input_tokens + usage.input_tokens,
             self.usage.output_tokens + usage.output_tokens,

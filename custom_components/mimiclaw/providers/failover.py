@@ -117,6 +117,13 @@ class ProviderChain:
         """The name of the provider that is asked first."""
         return self._active.config.name
 
+    def config_of(self, name: str) -> ProviderConfig:
+        """Return the configuration of a provider by name; the active one's if unknown."""
+        for provider in self._providers:
+            if provider.config.name == name:
+                return provider.config
+        return self.config
+
     def switch(self, name: str) -> None:
         """Ask this provider first from the next request on. Raises KeyError."""
         for provider in self._providers:
