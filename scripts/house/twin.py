@@ -68,11 +68,11 @@ def _esphome_version() -> str:
     return found[-1].name
 
 
-def source_hash(yaml: Path, substitutions: dict[str, str] | None = None) -> str:
+def source_hash(yaml: Path, substitutions: dict[str, str], compiler_flags: str) -> str:
     """Hash of everything a build depends on: YAML, component sources, ESPHome's version."""
     digest = hashlib.sha256()
     digest.update(_esphome_version().encode())
-    digest.update(json.dumps(substitutions or {}, sort_keys=True).encode())
+    digest.update(json.dumps([substitutions, compiler_flags], sort_keys=True).encode())
     for path in _source_files(yaml):
         digest.update(
             str(path.relative_to(REPO) if path.is_relative_to(REPO) else path).encode()
@@ -93,18 +93,20 @@ def build_twin(
     yaml: Path = DEFAULT_YAML,
     log: Callable[[str], None] = print,
     substitutions: dict[str, str] | None = None,
+    compiler_flags: str = "",
 ) -> Path:
     """Compile a host configuration if its sources changed; return the program.
 
     The build lives under .cache/twin/, one folder a YAML file (and set of substitutions); two
     builders of the same one wait for each other, and the program they return is never written
-    again. Raises TwinError with the compiler's last lines.
+    again. `compiler_flags` go to the compiler and the linker (sanitizers). Raises TwinError with
+    the compiler's last lines.
     """
     yaml = yaml.resolve()
-    wanted = source_hash(yaml, substitutions)
-    key = hashlib.sha256(
-        f"{yaml}{sorted((substitutions or {}).items())}".encode()
-    ).hexdigest()[:8]
+    substitutions = substitutions or {}
+    wanted = source_hash(yaml, substitutions, compiler_flags)
+    variant = f"{yaml}{sorted(substitutions.items())}{compiler_flags}"
+    key = hashlib.sha256(variant.encode()).hexdigest()[:8]
     folder = CACHE / f"{yaml.stem}-{key}"
     program = folder / "programs" / wanted[:16]
     with _locked(folder / "lock"):
@@ -113,11 +115,14 @@ def build_twin(
         log(f"building {yaml.name} (about 20 s the first time)")
         started = time.monotonic()
         command = [str(ESPHOME), "-q"]
-        for name, value in (substitutions or {}).items():
+        for name, value in substitutions.items():
             command += ["-s", name, value]
+        env = {**os.environ, "ESPHOME_DATA_DIR": str(folder / "data")}
+        if compiler_flags:
+            env["CXX"] = f"{env.get('CXX', 'g++')} {compiler_flags}"
         built = subprocess.run(
             [*command, "compile", str(yaml)],
-            env={**os.environ, "ESPHOME_DATA_DIR": str(folder / "data")},
+            env=env,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
