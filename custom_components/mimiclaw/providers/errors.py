@@ -108,6 +108,11 @@ def translate(error: BaseException, config: ProviderConfig) -> ProviderError:
     return _make(ErrorKind.MALFORMED, config, f"{type(error).__name__}: {error}")
 
 
+def of_status(status: int) -> ErrorKind:
+    """Return what an HTTP status of 300 or more says by itself."""
+    return _kind_of_status(status) or ErrorKind.NOT_FOUND
+
+
 def error_of(config: ProviderConfig, code: str, message: str) -> ProviderError:
     """Return the error for a failure reported inside a well-formed stream."""
     return _make(_refine(None, code, message), config, message or code)

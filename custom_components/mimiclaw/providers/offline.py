@@ -33,9 +33,15 @@ if TYPE_CHECKING:
 _HIT: Final = re.compile(
     r"^(?P<path>/\S.*?):(?P<line>\d+): ?(?P<text>.*)$", re.MULTILINE
 )
-#: A line number some readers put in front of a line.
-_NUMBERED: Final = re.compile(r"^\s*(\d+)[\t:|]\s?(.*)$")
-_WORD: Final = re.compile(r"\w+")
+#: Thai vowels and tone marks are no letters to Python, and belong to the word.
+_WORD: Final = re.compile(r"[\w\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]+")
+#: From Thai on, scripts without spaces between words.
+_SPACELESS: Final = "\u0e00"
+#: What `read_file` adds behind a part of a file.
+_GO_ON: Final = re.compile(r"\n\n\[[^\n]*\]\s*$")
+#: A hit further down is read with what stands around it, not from the first line.
+_FAR_LINE: Final = 60
+_LINES_BEFORE: Final = 20
 _MARKS: Final = re.compile(r"^(?:[-*+>#]+|\d+\.|\[[ x]\])\s+")
 
 _MAX_QUOTE_CHARS: Final = 300
@@ -142,16 +148,29 @@ def _after_search(
     if hit is None:
         return phrases.say("nothing", query=_argument(step.call, "query"))
     if "read_file" in tools:
-        return _call("read_file", path=hit["path"])
+        line = int(hit["line"])
+        if line <= _FAR_LINE:
+            return _call("read_file", path=hit["path"])
+        return _call("read_file", path=hit["path"], offset=line - _LINES_BEFORE)
     return phrases.say(
         "found", path=hit["path"], line=hit["line"], quote=_quotable(hit["text"])
     )
 
 
 def _best_hit(step: _Step, words: set[str]) -> Mapping[str, str] | None:
-    """Return the first hit, unless a later one has more of the words asked for."""
+    """Return the first hit, unless a later one has more of the words asked for.
+
+    What somebody wrote down goes before a page of instructions.
+    """
     hits = [found.groupdict() for found in _HIT.finditer(step.result.text)]
-    return max(hits, key=lambda hit: _overlap(hit["text"], words), default=None)
+    return max(
+        hits,
+        key=lambda hit: (
+            _overlap(hit["text"], words),
+            not hit["path"].startswith("/skills/"),
+        ),
+        default=None,
+    )
 
 
 def _after_reading(question: str, steps: Sequence[_Step], phrases: Phrases) -> str:
@@ -164,26 +183,35 @@ def _after_reading(question: str, steps: Sequence[_Step], phrases: Phrases) -> s
         hit = _best_hit(step, words) if step.call.name == "search_files" else None
         if hit is not None and hit["path"] == path:
             hit_line = int(hit["line"])
-    lines = []
-    for number, line in enumerate(read.result.text.splitlines(), start=1):
-        numbered = _NUMBERED.match(line)
-        lines.append((int(numbered[1]), numbered[2]) if numbered else (number, line))
-    spoken = [(number, text) for number, text in lines if _quotable(text)]
-    if not spoken:
-        return phrases.say("nothing", query=" ".join(sorted(words)))
+    first = int((read.call.arguments or {}).get("offset", 1))
+    text_read = _GO_ON.sub("", read.result.text)
+    lines = [
+        (number, line)
+        for number, line in enumerate(text_read.splitlines(), start=first)
+        if _quotable(line)
+    ]
     # At a tie the line that the search named, then a statement before a heading.
     number, text = max(
-        spoken,
+        lines,
         key=lambda line: (
             _overlap(line[1], words),
             line[0] == hit_line,
             not line[1].startswith("#"),
         ),
+        default=(0, ""),
     )
-    return phrases.say("found", path=path, line=str(number), quote=_quotable(text))
+    missing = sum(1 for word in words if not _overlap(text, {word}))
+    if missing == len(words):
+        return phrases.say("nothing", query=phrases.content(question))
+    return phrases.say(
+        "near" if missing else "found",
+        path=path,
+        line=str(number),
+        quote=_quotable(text),
+    )
 
 
-def _call(name: str, **arguments: str) -> ToolCall:
+def _call(name: str, **arguments: str | int) -> ToolCall:
     return ToolCall(f"offline_{uuid4().hex[:12]}", name, dict(arguments))
 
 
@@ -206,7 +234,7 @@ def _words(text: str) -> set[str]:
     """Return the words of a text; pairs of characters where words have no spaces."""
     words: set[str] = set()
     for word in _WORD.findall(text.casefold()):
-        if word.isascii() or word[0] < "\u0e00":
+        if word.isascii() or word[0] < _SPACELESS:
             words.add(word)
         else:
             words.update(word[i : i + 2] for i in range(max(1, len(word) - 1)))
@@ -214,10 +242,13 @@ def _words(text: str) -> set[str]:
 
 
 def _overlap(text: str, words: set[str]) -> int:
-    """Count the words asked for that a line has, also as the beginning of one."""
+    """Count the words asked for that a line has: 2 for the word, 1 for a form of it."""
     there = _words(text)
+    folded = text.casefold()
     return sum(
-        2 if word in there else any(_akin(word, other) for other in there)
+        2
+        if word in there or (word[0] >= _SPACELESS and word in folded)
+        else any(_akin(word, other) for other in there)
         for word in words
     )
 

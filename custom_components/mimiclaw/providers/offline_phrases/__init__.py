@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _FOLDER: Final = Path(__file__).parent
 _FALLBACK: Final = "en"
-_EDGES: Final = " \t\n.,;:!?¡¿。，、；：！？…\"'“”‘’„«»"
+_EDGES: Final = " \t\n.,;:!?¡¿。，、；：！？…\"'“”‘’„«»「」()-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Phrases:
 
     def content(self, text: str) -> str:
         """Return the words of a question that say what it is about."""
-        words = self.fillers.sub(" ", self._bare(text))
-        return " ".join(re.findall(r"[\w'’.-]*\w", words))
+        words = self.fillers.sub(" ", self._bare(text)).split()
+        return " ".join(word for each in words if (word := each.strip(_EDGES)))
 
     def say(self, name: str, **values: str) -> str:
         """Return a sentence with the values in it."""
