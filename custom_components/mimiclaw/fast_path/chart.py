@@ -19,6 +19,9 @@ type Taken = tuple[tuple[str, Any], ...]
 #: From here on, "for ten hours" and "for ten o'clock" sound the same in some languages.
 _HOUR = 3600
 
+#: A list value that stands for this makes the sentence a request put as a question.
+ASK = "ask"
+
 _KEPT = frozenset(("{name}", "{duration}", "{short_duration}", "{number}", "{unit}", "{one_unit}", "{area}"))
 _NO_SPANS: list[Span] = []
 
@@ -36,7 +39,8 @@ def _seconds(slots: Mapping[str, float], taken: Taken) -> float | None:
     smallest = math.inf
     for symbol, value in taken:
         if symbol == "{number}":
-            if number is not None:
+            after_unit = smallest is not math.inf
+            if number is not None or (after_unit and value % 1):
                 return None
             number = value
         elif symbol in ("{unit}", "{one_unit}"):
@@ -143,7 +147,7 @@ class Chart:
         places: set[int] = set()
         for place in self._skip({end}):
             if place < len(self.tokens):
-                if self.tokens[place] == PAUSE:
+                if self.tokens[place] in (PAUSE, SPACE):
                     places.add(place + 1)
                 places.update(e for e, _ in self.spans[place].get("{join}", _NO_SPANS))
         for place in list(self._skip(places)):
@@ -216,7 +220,8 @@ class Chart:
                     if following is None:
                         continue
                     for end, value in places:
-                        taking = (*took, (symbol, value)) if symbol in _KEPT else took
+                        keep = symbol in _KEPT or value == ASK
+                        taking = (*took, (symbol, value)) if keep else took
                         ahead = at[end]
                         if ahead is None:
                             ahead = at[end] = {}

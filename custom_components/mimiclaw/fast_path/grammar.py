@@ -31,7 +31,7 @@ _FILLED: Final = frozenset(("name", "area", "duration", "short_duration"))
 #: Lists with a meaning of their own, which no template has to mention.
 _SPECIAL: Final = frozenset(
     ("lead", "ask", "tail", "tail_if_asked", "join", "then", "all", "number", "unit", "one_unit")
-    + ("reason_sign", "reason_never", "reason_link", "reason_end")
+    + ("reason_sign", "reason_never", "reason_link", "reason_start", "reason_end")
 )
 
 

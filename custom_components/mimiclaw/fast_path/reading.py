@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from .channels import ChannelNames
-from .chart import Chart, Taken
+from .chart import ASK, Chart, Taken
 from .command import Action, Command, Match
 from .grammar import LanguageGrammar, Meaning
 from .normalise import PAUSE, QUESTION, SPACE, STOP
@@ -20,6 +20,8 @@ _MAX_READINGS: Final = 64
 
 _RELAYS: Final = frozenset(("relay", "output"))
 _BREAKS: Final = frozenset((PAUSE, STOP, SPACE, QUESTION))
+#: What a reason begins with when no pause was heard before it.
+_UNPAUSED: Final = ("{reason_link}", "{reason_start}")
 _BEFORE: Final = ("{lead}", "{ask}")
 _AFTER: Final = ("{tail}", "{ask}", "{tail_if_asked}")
 _ALL: Final[dict[str, Action]] = {"AllOn": "all_on", "AllOff": "all_off"}
@@ -125,7 +127,7 @@ class Reading:
 
     def _is_reason_after(self, end: int, after: int) -> bool:
         chart = self._chart
-        if after == end and "{reason_link}" not in chart.spans[after]:
+        if after == end and chart.spans[after].keys().isdisjoint(_UNPAUSED):
             return False
         last = self._count
         while last > after and chart.tokens[last - 1] in (PAUSE, STOP, SPACE):
@@ -195,11 +197,12 @@ class Reading:
     def _commands(self, clause: _Clause, question: bool) -> tuple[Command, ...] | None:
         """A clause's commands, or None if it cannot be carried out as it was said."""
         meaning = clause.meaning
-        if question and meaning.question == "forbidden" and not clause.asked:
+        asked = clause.asked or any(value == ASK for _, value in clause.taken)
+        if question and meaning.question == "forbidden" and not asked:
             return None
         if not question and meaning.question == "required":
             return None
-        if meaning.question == "asked" and not clause.asked:
+        if meaning.question == "asked" and not asked:
             return None
         every = _ALL.get(meaning.intent)
         if every is not None:

@@ -28,7 +28,11 @@ def is_reason(chart: Chart, start: int, end: int) -> bool:
         spans = chart.spans[index]
         if token in (QUESTION, FOREIGN) or chart.names[index]:
             return False
-        if "{duration}" in spans or _within(chart, "{reason_never}", index, end):
+        if _within(chart, "{reason_never}", index, end):
+            return False
+        signs = {place for place, _ in spans.get("{reason_sign}", ())}
+        # 十分 is ten minutes, and enough.
+        if any(place not in signs for place, _ in spans.get("{duration}", ())):
             return False
         if not unspaced(token):
             words += 1

@@ -36,7 +36,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class ListValue:
-    """One value of a list: a template, and what it stands for."""
+    """One value of a list: a template, and what it stands for (mostly nothing)."""
 
     text: Text
     out: float | str
@@ -165,7 +165,7 @@ class _Reader:
             for item in self._items(body):
                 if isinstance(item, yaml.ScalarNode):
                     text = Text(item.value, item.start_mark.line + 1)
-                    values.append(ListValue(text, item.value))
+                    values.append(ListValue(text, ""))
                 else:
                     self._in_out(values, item)
 
