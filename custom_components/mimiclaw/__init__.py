@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from homeassistant.helpers.typing import ConfigType
 
 PLATFORMS = (
+    Platform.AI_TASK,
     Platform.BINARY_SENSOR,
     Platform.BUTTON,
     Platform.CONVERSATION,
@@ -52,5 +53,7 @@ async def async_unload_entry(hass: HomeAssistant, entry: MimiClawConfigEntry) ->
 
 
 async def async_reload_entry(hass: HomeAssistant, entry: MimiClawConfigEntry) -> None:
-    """Begin anew after the entry or one of its subentries changed."""
+    """Begin anew after the entry changed; satellites follow their subentries alone."""
+    if entry.runtime_data.satellites.async_nothing_else_changed():
+        return
     await hass.config_entries.async_reload(entry.entry_id)

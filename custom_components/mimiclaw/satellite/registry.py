@@ -33,6 +33,8 @@ from .model import Channel, ChannelState, Code, Outcome
 from .satellite import Satellite
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from homeassistant.config_entries import ConfigEntry, ConfigSubentry
     from homeassistant.core import CALLBACK_TYPE, Event, HomeAssistant
 
@@ -64,6 +66,7 @@ class Satellites:
         self._settling: dict[str, CALLBACK_TYPE] = {}
         self._unsubscribe: list[CALLBACK_TYPE] = []
         self._stopped = False
+        self._rest = _rest_of(entry)
 
     async def async_start(self) -> None:
         """Take up every satellite; none is waited for."""
@@ -209,6 +212,15 @@ class Satellites:
                 await self._take_up(subentry)
         self._recount()
 
+    @callback
+    def async_nothing_else_changed(self) -> bool:
+        """Tell whether the entry is, but for its satellites, as it was at the start.
+
+        Then nothing needs to be loaded anew: the satellites follow by themselves, and
+        no turn is cut off because a device got another address.
+        """
+        return _rest_of(self._entry) == self._rest
+
     def _subentries(self) -> dict[str, ConfigSubentry]:
         return {
             subentry_id: subentry
@@ -281,7 +293,7 @@ class Satellites:
             cancel()
         if satellite.available:
             self._settling[subentry_id] = async_call_later(
-                self._hass, STEADY_S, lambda _now: self._settled(satellite)
+                self._hass, STEADY_S, self._believe(satellite)
             )
         self._tell(self._listeners)
         for channel in satellite.channels():
@@ -310,15 +322,28 @@ class Satellites:
         for listener in list(self._by_event.get(satellite.subentry_id, ())):
             listener(event)
 
-    @callback
-    def _settled(self, satellite: Satellite) -> None:
-        self._settling.pop(satellite.subentry_id, None)
-        satellite.settle()
+    def _believe(self, satellite: Satellite) -> Callable[[datetime], None]:
+        @callback
+        def settled(_now: datetime) -> None:
+            self._settling.pop(satellite.subentry_id, None)
+            satellite.settle()
+
+        return settled
 
     @staticmethod
     def _tell(listeners: set[Listener] | tuple[()]) -> None:
         for listener in list(listeners):
             listener()
+
+
+def _rest_of(entry: ConfigEntry[Any]) -> tuple[Any, ...]:
+    """Return all of an entry that is not a satellite."""
+    others = {
+        key: (one.subentry_type, one.title, dict(one.data))
+        for key, one in entry.subentries.items()
+        if one.subentry_type != SUBENTRY_SATELLITE
+    }
+    return entry.title, dict(entry.data), dict(entry.options), others
 
 
 def _add[T](listeners: defaultdict[str, set[T]], key: str, one: T) -> CALLBACK_TYPE:
