@@ -47,7 +47,7 @@ class Lexicon:
     ) -> None:
         """Add a list value, which may be a template. Raises TemplateError, ParseError."""
         if is_template(text):
-            for phrase in _phrases(parse_sentence(text).expression, rules, 0):
+            for phrase in phrases(parse_sentence(text).expression, rules):
                 self._put(list_name, phrase, value)
         else:
             self._put(list_name, text, value)
@@ -89,8 +89,8 @@ class Lexicon:
             index += 1
 
 
-def _phrases(
-    expression: Expression, rules: Mapping[str, Sentence], depth: int
+def phrases(
+    expression: Expression, rules: Mapping[str, Sentence], depth: int = 0
 ) -> list[str]:
     """Every text a small template stands for."""
     if depth > 12:
@@ -101,10 +101,10 @@ def _phrases(
         rule = rules.get(expression.rule_name)
         if rule is None:
             raise TemplateError(f"there is no expansion rule <{expression.rule_name}>")
-        return _phrases(rule.expression, rules, depth + 1)
+        return phrases(rule.expression, rules, depth + 1)
     if isinstance(expression, ListReference) or not isinstance(expression, Group):
         raise TemplateError("a list value cannot refer to a list")
-    options = [_phrases(item, rules, depth + 1) for item in expression.items]
+    options = [phrases(item, rules, depth + 1) for item in expression.items]
     if isinstance(expression, Alternative):
         return [text for option in options for text in option]
     texts = [""]
