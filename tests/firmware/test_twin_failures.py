@@ -11,6 +11,9 @@ from scripts.house.twin import Twin
 from .conftest import Client
 from .waiting import until
 
+# As in nodes/policy.yaml
+OTA_PORT = 18266
+
 
 def edges(twin: Twin, channel: str) -> list[tuple[int, int]]:
     """Edges of a pin as (microseconds of the monotonic clock, level)."""
@@ -102,6 +105,45 @@ async def test_a_stalled_task_is_forced_safe_and_answers(client: Client) -> None
     await until(lambda: any(e["detail"] == "stalled" and e["type"] == "fail_safe" for e in client.events), "awake")
     assert client.twin.control("read fan")["edges"] == 0
     assert (await client.write("fan", "on"))["ok"]
+
+
+SAFE_SHUTDOWN = "Shutting down with every relay in its safe state"
+
+
+async def test_a_shutdown_puts_every_relay_safe_first(policy: Client) -> None:
+    twin = policy.twin
+    assert (await policy.write("plain", "on"))["ok"]
+    assert (await policy.write("freezer", "off"))["ok"]
+    # As long as it needs to stay on otherwise
+    await asyncio.sleep(0.3)
+    assert (await policy.write("slow", "on"))["ok"]
+    assert twin.stop() == 0
+    assert SAFE_SHUTDOWN in twin.log_path.read_text()
+
+
+async def test_a_restart_puts_every_relay_safe_first(policy: Client) -> None:
+    assert (await policy.write("plain", "on"))["ok"]
+    policy.api.button_command(policy.keys["restart"])
+    await until(lambda: SAFE_SHUTDOWN in policy.twin.log_path.read_text(), "safe before the restart")
+
+
+async def test_an_update_puts_every_relay_safe_first(policy: Client) -> None:
+    assert (await policy.write("plain", "on"))["ok"]
+    assert (await policy.write("freezer", "off"))["ok"]
+    reader, writer = await asyncio.open_connection(policy.twin.host, OTA_PORT)
+    # The upload protocol's greeting, its features, then the size of an image that never comes
+    writer.write(bytes((0x6C, 0x26, 0xF7, 0x5C, 0x45)))
+    assert (await reader.readexactly(2))[0] == 0
+    writer.write(b"\x00")
+    await reader.readexactly(2)
+    writer.write((4_000_000).to_bytes(4, "big"))
+    await until(lambda: not policy.twin.control("read plain")["on"], "safe while the update runs")
+    assert policy.twin.control("read freezer")["on"]
+    # It fails; the relays are usable again and stay as they are.
+    writer.close()
+    await until(lambda: any(e["detail"] == "shutting_down" for e in policy.events), "told")
+    assert not policy.twin.control("read plain")["on"]
+    assert (await policy.write("plain", "on"))["ok"]
 
 
 async def test_ten_thousand_commands_of_four_clients(twin: Twin) -> None:

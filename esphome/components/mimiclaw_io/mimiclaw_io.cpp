@@ -203,8 +203,18 @@ void MimiClawIO::on_safe_shutdown() {
   const uint32_t start = millis();
   while (!this->runner_.holding() && millis() - start < SHUTDOWN_WAIT_MS)
     delay(1);
-  if (!this->runner_.holding())
-    this->pins_.latch_safe();
+  // A task that does not answer now is not waited for; whatever it writes later is overruled.
+  this->pins_.latch_safe();
+  bool safe = true;
+  for (uint8_t i = 0; i < this->channel_count(); i++) {
+    const ChannelConfig &config = this->channels_[i];
+    if (config.drives() && (this->pins_.read(i) != config.inverted) != config.safe) {
+      safe = false;
+      ESP_LOGE(TAG, "Shutting down, and '%s' does not go safe", config.id);
+    }
+  }
+  if (safe)
+    ESP_LOGI(TAG, "Shutting down with every relay in its safe state");
 }
 
 #ifdef USE_OTA_STATE_LISTENER
