@@ -14,7 +14,7 @@ from .skill_library.updates import difference, lay_beside, settle
 from .workspace.errors import WorkspaceError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from homeassistant.core import CALLBACK_TYPE
@@ -87,7 +87,7 @@ class SkillRepairs:
             await self._task
 
     @callback
-    def _turn_ended(self, _message: Message) -> None:
+    def _turn_ended(self, _message: Message, _record: Mapping[str, Any]) -> None:
         """The turn has read the list; look at what could not be read."""
         if self._task is None or self._task.done():
             self._task = self._hass.async_create_task(
