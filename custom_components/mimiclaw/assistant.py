@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from homeassistant.core import callback
+from homeassistant.util import dt as dt_util
 
 from . import local_intents
 from .agent.parts import Done, Part, RoundStart, Said, Text
@@ -26,13 +27,14 @@ if TYPE_CHECKING:
     from .costs import Costs
     from .fast_path.command import Command
     from .phrases import Phrases
+    from .trace_files import TraceFiles
     from .workspace.sessions import Sessions
 
 
 #: Ways a message is answered that stand in the session.
 _RECORDED = frozenset({"agent", "fast_path", "local_intents"})
 
-type Listener = Callable[[Message], None]
+type Listener = Callable[[Message, Mapping[str, Any]], None]
 
 
 @dataclass(slots=True)
@@ -64,6 +66,7 @@ class Assistant:
         phrases: Phrases,
         profile: Profile,
         costs: Costs,
+        traces: TraceFiles,
         *,
         use_local_intents: bool = True,
     ) -> None:
@@ -75,6 +78,7 @@ class Assistant:
         self._phrases = phrases
         self._profile = profile
         self._costs = costs
+        self._traces = traces
         self._local_intents = use_local_intents
         self._conversations: dict[tuple[str, str], _Conversation] = defaultdict(
             _Conversation
@@ -215,6 +219,9 @@ class Assistant:
         """Write down what was said, however the turn ended."""
         if spoken and trace.path in _RECORDED:
             await self._record(message, "assistant", spoken)
+        await asyncio.to_thread(
+            self._traces.write, message, trace, spoken, dt_util.now()
+        )
 
     def _announce(self, message: Message, trace: Trace) -> dict[str, Any]:
         """Fire the record of the turn. It holds no text of the conversation."""
@@ -230,12 +237,12 @@ class Assistant:
             LOGGER.debug("%s", line)
         self._hass.bus.async_fire(EVENT_TURN, record, context=message.context)
         for listener in list(self._listeners):
-            listener(message)
+            listener(message, record)
         return record
 
     @callback
     def async_listen(self, listener: Listener) -> CALLBACK_TYPE:
-        """Call with the message after every turn; return what ends it."""
+        """Call with message and record after every turn; return what ends it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 

@@ -27,10 +27,12 @@ from .const import (
 )
 from .costs import Costs
 from .phrases import Phrases
+from .provider_issues import ProviderIssues
 from .provider_setup import async_create_providers
 from .satellite.registry import Satellites
 from .skill_repairs import SkillRepairs
 from .tools import files, gpio, notes, search, skills, time
+from .trace_files import TraceFiles
 from .upkeep import Upkeep
 from .workspace.workspace import Workspace
 
@@ -50,7 +52,7 @@ _CHECKOUT_SKILLS = Path(__file__).parents[2] / "skills"
 _SENTENCES = "sentences"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Runtime:
     """One assistant's objects, for as long as its entry is loaded."""
 
@@ -62,6 +64,7 @@ class Runtime:
     tools: Mapping[str, Tool]
     upkeep: Upkeep
     costs: Costs
+    provider_issues: ProviderIssues
     skill_repairs: SkillRepairs
 
     async def async_start(self) -> None:
@@ -70,11 +73,13 @@ class Runtime:
         await self.commander.async_start()
         await self.upkeep.async_start()
         await self.costs.async_start()
+        self.provider_issues.async_start()
         await self.skill_repairs.async_start(self.assistant)
 
     async def async_stop(self) -> None:
         """End every task and connection."""
         await self.skill_repairs.async_stop()
+        self.provider_issues.async_stop()
         await self.upkeep.async_stop()
         await self.assistant.async_stop()
         await self.commander.async_stop()
@@ -136,16 +141,18 @@ async def async_create_runtime(
         Phrases(hass),
         profile,
         costs,
+        TraceFiles(root),
         use_local_intents=entry.options.get(CONF_LOCAL_INTENTS, True),
     )
     return Runtime(
-        workspace,
-        satellites,
-        providers,
-        commander,
-        assistant,
-        by_name(tools),
-        Upkeep(hass, entry, assistant, workspace, providers, profile),
-        costs,
-        SkillRepairs(hass, workspace, library(), report.conflicts),
+        workspace=workspace,
+        satellites=satellites,
+        providers=providers,
+        commander=commander,
+        assistant=assistant,
+        tools=by_name(tools),
+        upkeep=Upkeep(hass, entry, assistant, workspace, providers, profile),
+        costs=costs,
+        provider_issues=ProviderIssues(hass, assistant),
+        skill_repairs=SkillRepairs(hass, workspace, library(), report.conflicts),
     )

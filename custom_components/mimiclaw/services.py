@@ -10,6 +10,7 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.typing import VolDictType
 import probatio
 
+from .ask_action import async_setup_ask
 from .const import DOMAIN
 from .satellite.limits import MAX_DURATION_S
 from .satellite.refusals import raise_if_refused
@@ -51,6 +52,7 @@ READ_SCHEMA = probatio.Schema(_WHERE)
 @callback
 def async_setup_services(hass: HomeAssistant) -> None:
     """Register the actions; they are there as long as Home Assistant runs."""
+    async_setup_ask(hass)
     async_setup_skill_actions(hass)
     hass.services.async_register(
         DOMAIN,

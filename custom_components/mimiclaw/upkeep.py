@@ -7,7 +7,7 @@ model there is none.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -101,7 +101,7 @@ class Upkeep:
         task.add_done_callback(self._tasks.discard)
 
     @callback
-    def _turn_ended(self, message: Message) -> None:
+    def _turn_ended(self, message: Message, _record: Mapping[str, Any]) -> None:
         """Look whether the conversation has outgrown its window."""
         if message.aside or not self._has_model or message.key in self._flushing:
             return

@@ -10,7 +10,7 @@ from typing import Any
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant import DOMAIN as HOMEASSISTANT_DOMAIN
 from homeassistant.config_entries import ConfigSubentryDataWithId
-from homeassistant.core import Context, Event, HomeAssistant
+from homeassistant.core import Context, Event, HomeAssistant, callback
 from homeassistant.setup import async_setup_component
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
@@ -123,6 +123,7 @@ def turns(hass: HomeAssistant) -> list[dict[str, Any]]:
     """The records of all turns, as the event carries them."""
     records: list[dict[str, Any]] = []
 
+    @callback
     def keep(event: Event) -> None:
         records.append(dict(event.data))
 

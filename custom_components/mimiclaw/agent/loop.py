@@ -127,7 +127,8 @@ async def run(turn: Turn) -> AsyncGenerator[Part]:
                 )
     except ProviderError as err:
         _LOGGER.warning("The turn ended early: %s", err)
-        turn.trace.outcome = str(err.kind)
+        turn.trace.outcome = err.kind.value
+        turn.trace.failed.append((err.provider, err.kind.value))
         yield _failure(err)
     except TimeoutError:
         _LOGGER.warning(
@@ -193,6 +194,7 @@ def _switched(event: Switched, result: _Round, trace: Trace) -> Part | None:
     trace.provider = event.provider
     trace.model = event.model
     trace.switched.append(str(event.error))
+    trace.failed.append((event.error.provider, event.error.kind.value))
     # What the first one said does not count: the next one begins from the start.
     result.text.clear()
     result.calls.clear()

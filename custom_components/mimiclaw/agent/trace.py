@@ -81,6 +81,8 @@ class Trace:
     outcome: str = "answered"
     #: Why another provider was asked, for each time.
     switched: list[str] = field(default_factory=list)
+    #: Who failed in this turn, and how.
+    failed: list[tuple[str, str]] = field(default_factory=list)
     #: Skills that were used, and where each came from.
     skills: dict[str, str] = field(default_factory=dict)
 
@@ -139,6 +141,9 @@ class Trace:
             "provider": self.provider,
             "model": self.model,
             "switched": list(self.switched),
+            "failed_providers": [
+                {"provider": provider, "kind": kind} for provider, kind in self.failed
+            ],
             "rounds": self.rounds,
             "duration_ms": round(self.elapsed_ms(), 1),
             "first_text_ms": None if first is None else round(first, 1),
