@@ -52,7 +52,7 @@ class House:
         """Add a satellite as a person does; return its subentry id."""
         result = await self.fill_in(port, key)
         assert result["type"] is FlowResultType.CREATE_ENTRY, result
-        subentry_id = list(self.entry.subentries)[-1]
+        subentry_id = str(list(self.entry.subentries)[-1])
         await self.until(lambda: self.is_up(subentry_id))
         return subentry_id
 
@@ -86,7 +86,9 @@ class House:
         state = self.hass.states.get(entity_id)
         return state.state if state else "(none)"
 
-    async def call(self, service: str, data: dict[str, Any], domain: str = DOMAIN) -> Any:
+    async def call(
+        self, service: str, data: dict[str, Any], domain: str = DOMAIN
+    ) -> Any:
         return await self.hass.services.async_call(
             domain,
             service,

@@ -23,7 +23,10 @@ class NoiseFront:
     def __init__(self, port: int, key: str, name: str, mac: str) -> None:
         self._target = port
         self.key = key
-        self._hello = b"\x01%s\0%s\0" % (name.encode(), mac.replace(":", "").lower().encode())
+        self._hello = b"\x01%s\0%s\0" % (
+            name.encode(),
+            mac.replace(":", "").lower().encode(),
+        )
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self.port = 0

@@ -32,7 +32,11 @@ from .wire import Wire
 
 
 def announcement(
-    twin: Twin, port: int | None = None, *, encrypted: bool = False, **changes: str
+    twin: Twin,
+    port: int | None = None,
+    *,
+    encrypted: bool = False,
+    changes: dict[str, str] | None = None,
 ) -> ZeroconfServiceInfo:
     """Return what Home Assistant makes of the device's mDNS packets."""
     properties = {
@@ -41,8 +45,12 @@ def announcement(
         "project_name": "mimiclaw.satellite",
         "project_version": "0.1.0",
         "version": "2026.10.0",
-        **({"api_encryption": "Noise_NNpsk0_25519_ChaChaPoly_SHA256"} if encrypted else {}),
-        **changes,
+        **(
+            {"api_encryption": "Noise_NNpsk0_25519_ChaChaPoly_SHA256"}
+            if encrypted
+            else {}
+        ),
+        **(changes or {}),
     }
     return ZeroconfServiceInfo(
         ip_address=ip_address("127.0.0.1"),
@@ -195,7 +203,7 @@ async def test_an_announcement_adds_to_the_assistant_with_its_key(
 async def test_others_announcements_are_left_alone(
     house: House, twin: Twin, changes: dict[str, str]
 ) -> None:
-    result = await _announce(house.hass, announcement(twin, **changes))
+    result = await _announce(house.hass, announcement(twin, changes=changes))
     assert result["type"] is FlowResultType.ABORT
     assert result["reason"] == "satellite_not_satellite"
 

@@ -22,7 +22,8 @@ PUMP = "switch.greenhouse_water_pump"
 
 
 def _listeners(house: House) -> dict[str, int]:
-    return dict(house.hass.bus.async_listeners())
+    listeners = house.hass.bus.async_listeners()
+    return {str(event): count for event, count in listeners.items()}
 
 
 def _add_absent(house: House, port: int) -> None:
@@ -65,9 +66,7 @@ async def test_unload_while_connecting(house: House, socket_enabled: None) -> No
         await house.until(lambda: wire.accepted > 0)
         async with asyncio.timeout(5):
             assert await house.hass.config_entries.async_unload(house.entry.entry_id)
-        assert not [
-            one for one in asyncio.all_tasks() if "satellite" in one.get_name()
-        ]
+        assert not [one for one in asyncio.all_tasks() if "satellite" in one.get_name()]
 
 
 async def test_an_absent_device_does_not_hold_up_the_start(house: House) -> None:

@@ -24,9 +24,7 @@ OTHER_KEY = "YW5vdGhlciBvbmUsIGFsc28gdGhpcnR5LXR3byBieXQ="
 type MakeLink = Callable[..., Coroutine[Any, Any, NativeLink]]
 
 
-def _spawn(
-    target: Coroutine[Any, Any, None], name: str
-) -> asyncio.Task[None]:
+def _spawn(target: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
     return asyncio.get_running_loop().create_task(target, name=name)
 
 
@@ -57,7 +55,9 @@ async def make_link(owner: Recorder) -> AsyncIterator[MakeLink]:
         await link.async_stop()
         assert not link.up
     await asyncio.sleep(0)
-    left = {one for one in asyncio.all_tasks() - before if "satellite" in one.get_name()}
+    left = {
+        one for one in asyncio.all_tasks() - before if "satellite" in one.get_name()
+    }
     assert not left
 
 

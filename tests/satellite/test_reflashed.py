@@ -8,7 +8,8 @@ from pathlib import Path
 from homeassistant.const import EVENT_STATE_CHANGED, STATE_UNAVAILABLE
 from homeassistant.core import Event, EventStateChangedData, callback
 from homeassistant.exceptions import HomeAssistantError
-from homeassistant.helpers import entity_registry as er, issue_registry as ir
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers import issue_registry as ir
 import pytest
 
 from custom_components.mimiclaw.const import DOMAIN
@@ -108,6 +109,7 @@ async def test_limits_and_partners_are_named(
     with pytest.raises(HomeAssistantError) as caught:
         await house.call("gpio_write", {"channel": "pump", "state": "off"})
     assert caught.value.translation_key == "channel_min_on"
+    assert caught.value.translation_placeholders is not None
     wait = float(caught.value.translation_placeholders["wait"])
     assert 0 < wait <= 60
 

@@ -209,17 +209,25 @@ class BorrowedLink:
     @callback
     def _state_changed(self, event: Event[Any]) -> None:
         state: State | None = event.data["new_state"]
-        channel = self._entities.get(event.data["entity_id"])
-        if channel is None:
-            if not self._up and self._is_lent(event.data["entity_id"]):
-                self._wake.set()
+        entity_id: str = event.data["entity_id"]
+        gone = state is None or state.state == STATE_UNAVAILABLE
+        if gone or not self._up:
+            if self._is_lent(entity_id):
+                self._connection_changed()
             return
-        if state is None or state.state == STATE_UNAVAILABLE:
-            # One entity may be gone for good; all of them mean a lost connection.
-            if self._up and not self._connected():
-                self._down()
-        elif self._up:
+        channel = self._entities.get(entity_id)
+        if channel is not None and state is not None:
             self._owner.link_state(channel, self._reading(channel, state.state))
+
+    def _connection_changed(self) -> None:
+        """Look whether ESPHome is still, or again, connected.
+
+        One entity may be gone for good; all of them mean a lost connection.
+        """
+        if not self._up:
+            self._wake.set()
+        elif not self._connected():
+            self._down()
 
     def _is_lent(self, entity_id: str) -> bool:
         entry = er.async_get(self._hass).async_get(entity_id)

@@ -24,7 +24,7 @@ class FigureDescription(SensorEntityDescription):
 FIGURE_SENSORS = (
     FigureDescription(
         key="jitter_p99",
-        figure="i_o_jitter_p99",
+        figure="io_jitter_p99",
         translation_key="jitter_p99",
         device_class=SensorDeviceClass.DURATION,
         native_unit_of_measurement=UnitOfTime.MICROSECONDS,
@@ -32,7 +32,7 @@ FIGURE_SENSORS = (
     ),
     FigureDescription(
         key="jitter_max",
-        figure="i_o_jitter_max",
+        figure="io_jitter_max",
         translation_key="jitter_max",
         device_class=SensorDeviceClass.DURATION,
         native_unit_of_measurement=UnitOfTime.MICROSECONDS,
@@ -52,7 +52,7 @@ FIGURE_SENSORS = (
     ),
     FigureDescription(
         key="queue_high_water",
-        figure="command_queue_high_water_mark",
+        figure="command_queue_high_water",
         translation_key="queue_high_water",
         state_class=SensorStateClass.MEASUREMENT,
     ),
