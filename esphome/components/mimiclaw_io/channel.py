@@ -131,6 +131,13 @@ def _float_pair(value: Any) -> list[float]:
     return [cv.float_(value[0]), cv.float_(value[1])]
 
 
+def _voltages(value: Any) -> list[float]:
+    low, high = _float_pair(value)
+    if low == high:
+        raise cv.Invalid("The two voltages are the same; nothing could be told from them")
+    return [low, high]
+
+
 _CHANNEL_SCHEMA = cv.Schema(
     {
         cv.Required(CONF_ID): channel_id,
@@ -153,7 +160,7 @@ _CHANNEL_SCHEMA = cv.Schema(
         cv.Optional(CONF_PULSE): _duration,
         cv.Optional(CONF_DEBOUNCE): _duration,
         cv.Optional(CONF_SAMPLE): _duration,
-        cv.Optional(CONF_VOLTAGE_RANGE): _float_pair,
+        cv.Optional(CONF_VOLTAGE_RANGE): _voltages,
         cv.Optional(CONF_VALUE_RANGE): _float_pair,
         cv.Optional(CONF_UNIT_OF_MEASUREMENT): cv.string_strict,
         cv.Optional(CONF_DEVICE_CLASS): cv.string_strict,

@@ -1,0 +1,3 @@
+#pragma once
+using esp_err_t = int;
+#define ESP_OK 0
