@@ -62,7 +62,8 @@ def context_of(desk: Desk) -> Callable[..., ToolContext]:
     def make(
         speaker: Speaker = HOUSEHOLD,
         confirmed: frozenset[str] = frozenset(),
-        **other: bool,
+        *,
+        system_turn: bool = False,
     ) -> ToolContext:
         return ToolContext(
             view=desk.space.view(speaker),
@@ -72,7 +73,7 @@ def context_of(desk: Desk) -> Callable[..., ToolContext]:
             language="en",
             now=lambda: desk.now,
             confirmed=confirmed,
-            **other,
+            system_turn=system_turn,
         )
 
     return make

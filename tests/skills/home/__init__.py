@@ -1,0 +1,1 @@
+"""Skills in a real Home Assistant core, the model a server on loopback."""
