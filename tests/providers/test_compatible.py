@@ -8,9 +8,12 @@ import pytest
 
 from custom_components.mimiclaw.providers.protocol import (
     AssistantMessage,
+    ErrorKind,
     Image,
+    ProviderError,
     Stop,
     StopReason,
+    SystemPart,
     TextDelta,
     ThinkingDelta,
     ToolCall,
@@ -66,7 +69,7 @@ async def test_the_name_of_the_limit_follows_the_server(make: Maker) -> None:
 async def test_older_models_think_in_the_older_way(make: Maker) -> None:
     refusal = Reply(
         status=400,
-        error=("invalid_request_error", "adaptive thinking is not supported"),
+        error=("invalid_request_error", "thinking.type: adaptive is not supported"),
     )
     server, provider = await make("anthropic", refusal, config={"thinking": "low"})
     await collect(provider, ask(max_output_tokens=100))
@@ -270,3 +273,72 @@ async def test_the_environment_changes_nothing(
     server, provider = await make(wire, config={"api_key": ""})
     await collect(provider, ask())
     assert "another" not in repr(server.requests[-1].headers)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "registry.ollama.ai/library/gemma2:2b does not support tools",
+        '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser',
+        "No endpoints found that support tool use. Try another model.",
+    ],
+)
+async def test_a_model_without_tools_can_still_talk(
+    make: Maker, words: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    status = 404 if "endpoints" in words else 400
+    refusal = Reply(status=status, error=("invalid_request_error", words))
+    server, provider = await make("both", refusal, config={"wire": "chat"})
+    for choice in ("auto", "none"):
+        request = ask(tools=(WEATHER,), tool_choice=choice)
+        assert text_of(await collect(provider, request)) == "You said: Hello"
+    assert not {"tools", "tool_choice"} & server.asked[-1].keys()
+    assert "cannot call tools" in caplog.text
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize("images", [(), (Image("image/png", b"x"),)])
+async def test_a_template_without_a_system_role(
+    make: Maker, images: tuple[Image, ...]
+) -> None:
+    refusal = Reply(status=400, error=("BadRequestError", "System role not supported"))
+    server, provider = await make("chat", refusal)
+    system = (SystemPart("Rules."),)
+    messages = (UserMessage("Hello", images),)
+    await collect(provider, ask(system=system, messages=messages))
+    (only,) = server.asked[-1]["messages"]
+    assert only["role"] == "user"
+    assert "Rules." in str(only["content"])
+    assert "Hello" in str(only["content"])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "messages include more pictures than the model can store; reasoning is fine",
+        "The prompt is about thinking, and too odd",
+    ],
+)
+async def test_a_word_is_not_a_field(make: Maker, wire: str, words: str) -> None:
+    """An error that only uses such a word costs no field and no second request."""
+    refusal = Reply(status=400, error=("invalid_request_error", words))
+    server, provider = await make(wire, refusal, config={"thinking": "low"})
+    with pytest.raises(ProviderError):
+        await collect(provider, ask())
+    assert len(server.asked) == 1
+
+
+async def test_an_answer_a_router_gives_up(make: Maker) -> None:
+    page = stream(chunk({"content": "So"}), chunk({}, "error"))
+    _, provider = await make("chat", page)
+    with pytest.raises(ProviderError) as caught:
+        await collect(provider, ask())
+    assert caught.value.kind is ErrorKind.MALFORMED
+
+
+async def test_a_routers_error_with_a_number(make: Maker) -> None:
+    error = sse({"error": {"code": 502, "message": "Provider returned error"}})
+    _, provider = await make("chat", stream(error))
+    with pytest.raises(ProviderError) as caught:
+        await collect(provider, ask())
+    assert (caught.value.kind, caught.value.status) == (ErrorKind.OVERLOAD, 502)

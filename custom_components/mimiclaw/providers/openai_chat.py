@@ -7,6 +7,8 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
+from .chat_dialect import LIMIT, ChatDialect
+from .errors import MalformedAnswerError
 from .protocol import (
     AssistantMessage,
     ChatMessage,
@@ -25,23 +27,12 @@ from .protocol import (
 )
 from .thinking_text import ThinkingText
 from .transcript import valid
-from .wire import Characters, parse_arguments, refused_field, whole
+from .wire import Characters, parse_arguments, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from .tool_schemas import ToolShelf
-
-#: Fields a server may not know; left out for good once it says so.
-_OPTIONAL: Final = (
-    "prompt_cache_key",
-    "stream_options",
-    "reasoning_effort",
-    "tool_choice",
-)
-
-_LIMIT: Final = "max_tokens"
-_MODERN: Final = "max_completion_tokens"
 
 _STOPS: Final = {
     "length": StopReason.LENGTH,
@@ -58,9 +49,7 @@ class ChatFormat:
         self._config = config
         self._shelf = shelf
         self._native_kind = f"chat/{config.model}"
-        self._refused: set[str] = set()
-        # OpenAI refuses the old name with newer models, others do not know the new one.
-        self._limit_name = _MODERN if modern else _LIMIT
+        self._dialect = ChatDialect(config.name, modern=modern)
 
     def body(self, request: Request) -> dict[str, Any]:
         """Return the request as this format has it."""
@@ -76,7 +65,7 @@ class ChatFormat:
             "stream": True,
             "stream_options": {"include_usage": True},
             "prompt_cache_key": request.cache_key,
-            _LIMIT: request.max_output_tokens,
+            LIMIT: request.max_output_tokens,
         }
         tools = [
             {
@@ -103,25 +92,12 @@ class ChatFormat:
 
         `limits` is the SDK's Timeout. Raises what the SDK raises.
         """
-        tried = {self._limit_name}
         while True:
-            sent = {key: body[key] for key in body if key not in self._refused}
-            if "tool_choice" in body and "tool_choice" in self._refused:
-                # Nothing else keeps such a server from calling.
-                sent.pop("tools", None)
-            sent[self._limit_name] = sent.pop(_LIMIT)
+            sent = self._dialect.fit(body)
             try:
                 return await client.chat.completions.create(**sent, timeout=limits)
             except Exception as err:
-                other = _MODERN if self._limit_name == _LIMIT else _LIMIT
-                if field := refused_field(
-                    err, (key for key in _OPTIONAL if key in sent)
-                ):
-                    self._refused.add(field)
-                elif other not in tried and refused_field(err, (other,)):
-                    tried.add(other)
-                    self._limit_name = other
-                else:
+                if not self._dialect.learn(err, sent):
                     raise
 
     def reply(self) -> ChatReply:
@@ -193,6 +169,8 @@ class ChatReply:
         for choice in (chunk.choices or ())[:1]:
             if choice.delta is not None:
                 yield from self._delta(choice.delta)
+            if choice.finish_reason == "error":
+                raise MalformedAnswerError("the server broke the answer off")
             if choice.finish_reason and not self.complete:
                 self._finish = choice.finish_reason
                 self.complete = True

@@ -8,6 +8,7 @@ import contextlib
 import json
 import logging
 import random
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from .errors import AnswerTooLongError, MalformedAnswerError, translate
@@ -296,7 +297,16 @@ def refused_field(error: Exception, fields: Iterable[str]) -> str | None:
     if getattr(error, "status_code", None) not in (400, 422):
         return None
     words = str(error)
-    return next((field for field in fields if field in words), None)
+    return next((field for field in fields if _names(field, words)), None)
+
+
+def _names(field: str, words: str) -> bool:
+    """Return whether an error speaks of a field, and not of the word it is made of."""
+    if "_" in field:
+        return field in words
+    return bool(
+        re.search(rf"['\"`\[.]{field}\b|\b{field}['\"`\].:]|: {field}\b", words)
+    )
 
 
 class Characters:
