@@ -47,11 +47,25 @@ class _Conversation:
     pending: tuple[Command, ...] = ()
     #: Channels that the agent's last answer asked the person about.
     asked: frozenset[str] = frozenset()
+    #: The last turn's lines on their way to the disk: the reply does not wait for it.
+    writing: asyncio.Task[None] | None = None
 
     @property
     def waits(self) -> bool:
         """Tell whether the next message may be an answer to a question of ours."""
         return bool(self.pending or self.asked)
+
+
+@dataclass(slots=True)
+class _Turn:
+    """One message on its way to an answer."""
+
+    message: Message
+    conversation: _Conversation
+    trace: Trace = field(default_factory=Trace)
+    spoken: list[str] = field(default_factory=list)
+    #: The person's words stand in the session already.
+    recorded: bool = False
 
 
 class Assistant:
@@ -84,11 +98,11 @@ class Assistant:
             _Conversation
         )
         self._listeners: list[Listener] = []
-        self._closed = False
+        self._writing: set[asyncio.Task[None]] = set()
 
     async def async_stop(self) -> None:
-        """Take no further messages; turns under way are ended by their callers."""
-        self._closed = True
+        """Let nothing that was said be lost; turns are ended by their callers."""
+        await self.async_settled()
 
     async def handle(self, message: Message) -> AsyncGenerator[Part]:
         """Yield the parts of the reply, ending with Done.
@@ -96,26 +110,25 @@ class Assistant:
         One turn at a time a conversation, others side by side. Closing the generator
         ends the turn and leaves the session whole.
         """
-        turn = _aside() if message.aside else self._turn_of(message)
-        async with turn as conversation:
-            trace = Trace()
-            spoken: list[str] = []
+        room = _aside() if message.aside else self._turn_of(message)
+        async with room as conversation:
+            turn = _Turn(message, conversation)
             try:
-                parts = self._parts(message, conversation, trace)
-                async with aclosing(parts):
+                async with aclosing(self._parts(turn)) as parts:
                     async for part in parts:
                         said = part
                         if isinstance(part, Said):
-                            said = await self._say(message, part, after=bool(spoken))
+                            after = bool(turn.spoken)
+                            said = await self._say(message, part, after=after)
                         if isinstance(said, Text):
-                            spoken.append(said.text)
+                            turn.spoken.append(said.text)
                         yield said
             except asyncio.CancelledError, GeneratorExit:
-                trace.outcome = "cancelled"
+                turn.trace.outcome = "cancelled"
                 raise
             finally:
-                await asyncio.shield(self._finish(message, trace, "".join(spoken)))
-            record = self._announce(message, trace)
+                conversation.writing = self._write_later(turn)
+            record = self._announce(message, turn.trace)
             yield Done(record)
 
     @asynccontextmanager
@@ -125,16 +138,34 @@ class Assistant:
         conversation.users += 1
         try:
             async with conversation.lock:
+                await self._written(conversation)
                 yield conversation
         finally:
             conversation.users -= 1
-            if not conversation.users and not conversation.waits:
-                self._conversations.pop(message.key, None)
+            self._forget_if_idle(message.key)
 
-    async def _parts(
-        self, message: Message, conversation: _Conversation, trace: Trace
-    ) -> AsyncGenerator[Part]:
+    def _forget_if_idle(self, key: tuple[str, str]) -> None:
+        """Keep nothing of a conversation that waits for nobody and nothing."""
+        conversation = self._conversations.get(key)
+        if conversation is None or conversation.users or conversation.waits:
+            return
+        if conversation.writing is None or conversation.writing.done():
+            del self._conversations[key]
+
+    async def _written(self, conversation: _Conversation) -> None:
+        """Wait until the last turn's lines are on the disk."""
+        if conversation.writing is not None:
+            await asyncio.wait([conversation.writing])
+            conversation.writing = None
+
+    async def async_settled(self) -> None:
+        """Wait until the lines of all turns that have ended are on the disk."""
+        if self._writing:
+            await asyncio.wait(list(self._writing))
+
+    async def _parts(self, turn: _Turn) -> AsyncGenerator[Part]:
         """Choose who answers."""
+        message, conversation, trace = turn.message, turn.conversation, turn.trace
         asked, conversation.asked = conversation.asked, frozenset()
         pending, conversation.pending = conversation.pending, ()
         if not message.text.strip() and not message.images:
@@ -146,7 +177,6 @@ class Assistant:
             limit = str(self._profile.message_chars)
             yield Said("long_message", {"limit": limit})
             return
-        await self._record(message, "user", message.text)
         if message.may_command:
             answer = await self._commander.async_answer(
                 message.text, message.language, message.area, pending
@@ -186,6 +216,9 @@ class Assistant:
         confirmed = (
             asked if self._commander.is_yes(message.text, message.language) else ()
         )
+        # A model may take long: what the person said is safe before it is asked.
+        await self._record(message, "user", message.text)
+        turn.recorded = True
         context = self._agent.context(message, frozenset(confirmed), trace)
         async with aclosing(self._agent.run(message, context, trace)) as parts:
             async for part in parts:
@@ -215,12 +248,30 @@ class Assistant:
         except Exception:  # noqa: BLE001  the answer matters more than its record
             LOGGER.exception("The session of %s was not written", message.channel)
 
-    async def _finish(self, message: Message, trace: Trace, spoken: str) -> None:
+    def _write_later(self, turn: _Turn) -> asyncio.Task[None]:
+        """Write the turn's lines down beside what comes next; a stop waits for it."""
+        task = self._hass.async_create_task(
+            self._write_down(turn), "mimiclaw session", eager_start=False
+        )
+        self._writing.add(task)
+
+        def done(ended: asyncio.Task[None]) -> None:
+            self._writing.discard(ended)
+            self._forget_if_idle(turn.message.key)
+
+        task.add_done_callback(done)
+        return task
+
+    async def _write_down(self, turn: _Turn) -> None:
         """Write down what was said, however the turn ended."""
-        if spoken and trace.path in _RECORDED:
-            await self._record(message, "assistant", spoken)
+        message, spoken = turn.message, "".join(turn.spoken)
+        if turn.trace.path in _RECORDED:
+            if not turn.recorded:
+                await self._record(message, "user", message.text)
+            if spoken:
+                await self._record(message, "assistant", spoken)
         await asyncio.to_thread(
-            self._traces.write, message, trace, spoken, dt_util.now()
+            self._traces.write, message, turn.trace, spoken, dt_util.now()
         )
 
     def _announce(self, message: Message, trace: Trace) -> dict[str, Any]:

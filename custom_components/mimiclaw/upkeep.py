@@ -110,6 +110,7 @@ class Upkeep:
 
     async def _flush(self, message: Message) -> None:
         try:
+            await self._assistant.async_settled()
             before = await self._count(message)
             if before >= self._profile.history_messages:
                 await self._summarise(message, before)

@@ -172,3 +172,13 @@ async def test_every_language_is_supported(
     assert agent is not None
     assert agent.supported_languages == "*"
     assert speech(await say("bonjour", language="fr"))
+
+
+async def test_nothing_is_kept_of_an_idle_conversation(
+    hass: HomeAssistant, set_up: SetUp, say: Say
+) -> None:
+    entry = await set_up()
+    for number in range(3):
+        await say("remember that it rained", f"c{number}")
+    await hass.async_block_till_done()
+    assert not entry.runtime_data.assistant._conversations

@@ -196,6 +196,7 @@ async def test_each_turn_leaves_a_readable_trace_for_a_week(
     old = workspace / FOLDER / f"{datetime.now(UTC) - timedelta(days=9):%Y-%m-%d}"
     old.mkdir(parents=True)
     await say("read your memory")
+    await hass.async_block_till_done()
     today = workspace / FOLDER / f"{dt_util.now():%Y-%m-%d}"
     (file,) = today.iterdir()
     text = file.read_text()
