@@ -1,8 +1,8 @@
 """Sentence templates, parsed by hassil, as one automaton over tokens.
 
-A state is a place in a template: the token or list reference just read. Its outgoing
-edges are a dictionary, so a token costs one lookup a state, and optional parts and
-alternatives cost edges, not copies: nothing is expanded.
+A place in a template is the token or list reference just read; optional parts and
+alternatives are edges between places, not copies: nothing is expanded. The places are
+then merged to a deterministic automaton, once, when the grammar is compiled.
 """
 
 from __future__ import annotations
@@ -38,11 +38,10 @@ class TemplateError(FastPathError):
 
 @dataclass(slots=True)
 class Automaton[Payload]:
-    """States by number, START first. Edges lead from a symbol to states."""
+    """States by number, START first: where each symbol leads, what is read there."""
 
-    edges: list[dict[str, tuple[int, ...]]]
-    accepts: list[Payload | None]
-    literals: frozenset[str] = frozenset()
+    edges: list[dict[str, int]]
+    accepts: list[tuple[Payload, ...]]
 
 
 @dataclass(slots=True)
@@ -94,24 +93,36 @@ class Builder[Payload]:
             self._accepts.setdefault(state, payload)
 
     def build(self) -> Automaton[Payload]:
-        """The automaton of all templates added."""
-        symbols = self._symbols
-        edges: list[dict[str, tuple[int, ...]]] = []
-        for following in self._follow:
-            by_symbol: dict[str, tuple[int, ...]] = {}
-            for state in following:
-                symbol = symbols[state]
-                known = by_symbol.get(symbol)
-                if known is None:
-                    by_symbol[symbol] = (state,)
-                elif state not in known:
-                    by_symbol[symbol] = (*known, state)
-            edges.append(by_symbol)
-        return Automaton(
-            edges=edges,
-            accepts=[self._accepts.get(state) for state in range(len(symbols))],
-            literals=frozenset(s for s in symbols if s and s[0] != "{"),
-        )
+        """The automaton of all templates added, made deterministic.
+
+        Templates that begin alike share their states, so reading costs about one
+        look-up a token however many templates there are.
+        """
+        start = (START,)
+        numbers: dict[tuple[int, ...], int] = {start: START}
+        sets = [start]
+        edges: list[dict[str, int]] = []
+        accepts: list[tuple[Payload, ...]] = []
+        for states in sets:  # grows while it is walked
+            following: dict[str, set[int]] = {}
+            payloads: list[Payload] = []
+            for state in states:
+                for target in self._follow[state]:
+                    following.setdefault(self._symbols[target], set()).add(target)
+                payload = self._accepts.get(state)
+                if payload is not None and payload not in payloads:
+                    payloads.append(payload)
+            out: dict[str, int] = {}
+            for symbol, targets in following.items():
+                reached = tuple(sorted(targets))
+                number = numbers.get(reached)
+                if number is None:
+                    number = numbers[reached] = len(sets)
+                    sets.append(reached)
+                out[symbol] = number
+            edges.append(out)
+            accepts.append(tuple(payloads))
+        return Automaton(edges, accepts)
 
     def _state(self, symbol: str) -> int:
         self._symbols.append(symbol)

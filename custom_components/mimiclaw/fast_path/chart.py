@@ -24,6 +24,8 @@ ASK = "ask"
 
 _KEPT = frozenset(("{name}", "{duration}", "{short_duration}", "{number}", "{unit}", "{one_unit}", "{area}"))
 _NO_SPANS: list[Span] = []
+_PAUSES = frozenset((PAUSE, SPACE))
+_DIGITS = frozenset("0123456789")
 
 
 def _seconds(slots: Mapping[str, float], taken: Taken) -> float | None:
@@ -70,9 +72,7 @@ class Chart:
         self.tokens = tokens
         count = len(tokens)
         starting_at = grammar.names.starting_at
-        self.names: list[list[tuple[int, tuple[int, ...]]]] = [
-            starting_at(tokens, index) for index in range(count)
-        ]
+        self.names = [starting_at(tokens, index) for index in range(count)]
         self.known = any(self.names) or not grammar.all_words.isdisjoint(tokens)
         self.spans: list[dict[str, list[Span]]] = []
         self.skips: list[list[int]] = []
@@ -82,37 +82,41 @@ class Chart:
     def _lay_out(self) -> None:
         grammar, tokens = self._grammar, self.tokens
         starting_at = grammar.lexicon.starting_at
+        first = grammar.durations.edges[START]
+        timed: list[int] = []
         for index, token in enumerate(tokens):
             at: dict[str, list[Span]] = {}
-            skips: list[int] = []
-            if token in (PAUSE, SPACE):
-                skips.append(index + 1)
-            for name, value, end in starting_at(tokens, index):
-                if name == "skip":
+            skips: list[int] = [index + 1] if token in _PAUSES else []
+            for symbol, value, end in starting_at(tokens, index):
+                if not symbol:
                     skips.append(end)
+                elif symbol in at:
+                    at[symbol].append((end, value))
                 else:
-                    at.setdefault(f"{{{name}}}", []).append((end, value))
-            if token[0].isdigit():
+                    at[symbol] = [(end, value)]
+            if token[0] in _DIGITS:
                 number = float(token.replace(",", "."))
                 at.setdefault("{number}", []).append((index + 1, number))
+            if token in first or (at and not first.keys().isdisjoint(at)):
+                timed.append(index)
+            names = self.names[index]
+            if names:
+                at["{name}"] = [(end, (found,)) for end, found in names]
             self.spans.append(at)
             self.skips.append(skips)
-        self._place_areas()
+        if len(grammar.areas):
+            self._place_areas()
         for index in range(len(tokens) - 1, -1, -1):
             if "{name}" in self.spans[index]:
                 self._place_lists(index)
-        first = grammar.durations.edges[START]
-        for index, token in enumerate(tokens):
-            if token in first or not first.keys().isdisjoint(self.spans[index]):
-                self._place_durations(index)
+        for index in timed:
+            self._place_durations(index)
 
     def _place_areas(self) -> None:
-        """Single names, alone and with the area they are in."""
+        """Names with the area they are in, beside the plain ones."""
         grammar, tokens = self._grammar, self.tokens
         areas = False
         for index, at in enumerate(self.spans):
-            if self.names[index]:
-                at["{name}"] = [(end, (found,)) for end, found in self.names[index]]
             found = grammar.areas.starting_at(tokens, index)
             if found:
                 areas = True
@@ -184,53 +188,39 @@ class Chart:
             ]
 
     def run[Payload](
-        self, automaton: Automaton[Payload], start: int, taken: Taken = ()
+        self, automaton: Automaton[Payload], start: int
     ) -> list[tuple[int, Payload, Taken]]:
         """Every way templates match from `start`: end, payload, what was taken in."""
         tokens, spans, skips = self.tokens, self.spans, self.skips
         edges, accepts = automaton.edges, automaton.accepts
         count = len(tokens)
         found: list[tuple[int, Payload, Taken]] = []
-        at: list[dict[tuple[int, Taken], None] | None] = [None] * (count + 1)
-        at[start] = {(START, taken): None}
+        # Where the templates stand at each token, with what they took in so far.
+        at: list[list[tuple[int, Taken]]] = [[] for _ in range(count + 1)]
+        at[start].append((START, ()))
         for index in range(start, count + 1):
             here = at[index]
-            if here is None:
-                continue
-            at[index] = None
-            ended = index == count
-            for state, took in here:
-                payload = accepts[state]
-                if payload is not None:
+            for place in here if len(here) < 2 else dict.fromkeys(here):
+                state, took = place
+                for payload in accepts[state]:
                     found.append((index, payload, took))
-                if ended:
+                if index == count:
                     continue
                 out = edges[state]
-                if not out:
-                    continue
-                following = out.get(tokens[index])
-                if following is not None:
-                    ahead = at[index + 1]
-                    if ahead is None:
-                        ahead = at[index + 1] = {}
-                    for following_state in following:
-                        ahead[(following_state, took)] = None
-                for symbol, places in spans[index].items():
-                    following = out.get(symbol)
-                    if following is None:
-                        continue
-                    for end, value in places:
-                        keep = symbol in _KEPT or value == ASK
-                        taking = (*took, (symbol, value)) if keep else took
-                        ahead = at[end]
-                        if ahead is None:
-                            ahead = at[end] = {}
-                        for following_state in following:
-                            ahead[(following_state, taking)] = None
+                if out:
+                    reached = out.get(tokens[index])
+                    if reached is not None:
+                        at[index + 1].append((reached, took))
+                    for symbol, places in spans[index].items():
+                        reached = out.get(symbol)
+                        if reached is None:
+                            continue
+                        for end, value in places:
+                            if symbol in _KEPT or value == ASK:
+                                at[end].append((reached, (*took, (symbol, value))))
+                            else:
+                                at[end].append((reached, took))
                 if state != START:
                     for end in skips[index]:
-                        ahead = at[end]
-                        if ahead is None:
-                            ahead = at[end] = {}
-                        ahead[(state, took)] = None
+                        at[end].append(place)
         return found

@@ -14,7 +14,7 @@ from .channels import ChannelNames
 from .errors import SentenceFileError
 from .home_assistant import home_assistant_sentences
 from .languages import SENTENCES, base_language, closest_language
-from .lexicon import Lexicon
+from .lexicon import SKIP, Lexicon
 from .names import NameIndex
 from .normalise import Tokeniser
 from .sentence_file import SentenceFile, is_template, read_sentence_file
@@ -197,7 +197,7 @@ def _lexicon(
     for file in files:
         for text in file.skip_words:
             try:
-                lexicon.add("skip", text.text, "", rules)
+                lexicon.add(SKIP, text.text, "", rules)
             except (TemplateError, ParseError) as err:
                 file.problem(text.line, str(err))
         for name, values in file.lists.items():
@@ -256,8 +256,8 @@ def _names(channel: ChannelNames, language: str) -> set[str]:
 def _spellings(tokens: list[str], grammar: LanguageGrammar) -> list[list[str]]:
     """A name, without its article, and with its number said in words."""
     spellings = [tokens]
-    for name, _, end in grammar.lexicon.starting_at(tokens, 0) if tokens else ():
-        if name == "skip" and end < len(tokens):
+    for symbol, _, end in grammar.lexicon.starting_at(tokens, 0) if tokens else ():
+        if not symbol and end < len(tokens):
             spellings.append(tokens[end:])
     for spelling in list(spellings):
         words: list[str] = []

@@ -24,10 +24,15 @@ from .sentence_file import is_template
 _MAX_PHRASES = 2000
 
 _END = ""
+#: The name under which words to skip are added.
+SKIP = "skip"
 
 
 class Lexicon:
-    """What phrases begin at a token: pairs of list name and value, with their ends."""
+    """What phrases begin at a token: a list's symbol ("{unit}") and value, and the end.
+
+    Words to skip have the empty symbol.
+    """
 
     def __init__(self, tokeniser: Tokeniser) -> None:
         self._tokeniser = tokeniser
@@ -60,7 +65,7 @@ class Lexicon:
         for token in tokens:
             node = node.setdefault(token, {})
         self._firsts.setdefault(list_name, set()).add(tokens[0])
-        entry = (list_name, value)
+        entry = ("" if list_name == SKIP else f"{{{list_name}}}", value)
         entries = node.setdefault(_END, [])
         if entry not in entries:
             entries.append(entry)
@@ -68,7 +73,7 @@ class Lexicon:
     def starting_at(
         self, tokens: Sequence[str], start: int
     ) -> Iterable[tuple[str, float | str, int]]:
-        """All phrases that begin at `start`: list name, value, end."""
+        """All phrases that begin at `start`: symbol, value, end."""
         node = self._root.get(tokens[start])
         if node is None:
             return ()

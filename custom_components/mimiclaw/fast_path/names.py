@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from .normalise import MARKS, SPACE, fold
 
+_DIGITS = frozenset("0123456789")
+_NONE: list[tuple[int, tuple[int, ...]]] = []
+
 
 class NameIndex:
     """Names as joined tokens, sorted: a look-up grows with the logarithm of their number.
@@ -20,6 +23,8 @@ class NameIndex:
         self._endings = tuple(sorted(map(fold, endings), key=len, reverse=True))
         self._values: dict[str, tuple[int, ...]] = {}
         self._sorted: list[str] = []
+        # What names begin with, one and two characters: most words end the search here.
+        self._heads: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._sorted)
@@ -36,11 +41,15 @@ class NameIndex:
     def seal(self) -> None:
         """Make what was added findable."""
         self._sorted = sorted(self._values)
+        self._heads = {key[:n] for key in self._values for n in (1, 2)}
 
     def starting_at(
         self, tokens: Sequence[str], start: int
     ) -> list[tuple[int, tuple[int, ...]]]:
         """Names that begin at `start`: end and whose name it is, shortest first."""
+        head = tokens[start]
+        if (f"#{head[0]}" if head[0] in _DIGITS else head[:2]) not in self._heads:
+            return _NONE
         found: list[tuple[int, tuple[int, ...]]] = []
         keys = self._sorted
         joined = ""
@@ -62,7 +71,7 @@ class NameIndex:
         return found
 
     def _key(self, token: str) -> str:
-        if token[0].isdigit():
+        if token[0] in _DIGITS:
             return f"#{token}"  # "relay 1" and 2 must never make "relay 12"
         for ending in self._endings:
             if token.endswith(ending) and len(token) - len(ending) >= 3:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from .channels import ChannelNames
@@ -27,13 +26,9 @@ _AFTER: Final = ("{tail}", "{ask}", "{tail_if_asked}")
 _ALL: Final[dict[str, Action]] = {"AllOn": "all_on", "AllOff": "all_off"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Clause:
-    """One command as spoken. `asked`: as a polite question."""
-
-    meaning: Meaning
-    taken: Taken
-    asked: bool
+#: One command as spoken: where it ends, what it means, with what, and whether it was
+#: put as a polite question.
+type _Clause = tuple[int, Meaning, Taken, bool]
 
 
 class Reading:
@@ -56,15 +51,18 @@ class Reading:
 
     def match(self) -> Match | None:
         """The one thing the sentence can mean, or None."""
-        found: set[tuple[Command, ...]] = set()
+        found: tuple[Command, ...] | None = None
         for start in self._starts():
             for clauses in self._from(start):
                 commands = _together(clauses)
-                if commands is not None:
-                    found.add(commands)
-        if len(found) != 1:
+                if commands is None or commands == found:
+                    continue
+                if found is not None:
+                    return None
+                found = commands
+        if found is None:
             return None
-        (commands,) = found
+        commands = found
         action: Action = commands[0].action if len(commands) == 1 else "multi"
         return Match(action, commands, self._grammar.language)
 
@@ -90,7 +88,8 @@ class Reading:
         if start in self._open or start >= self._count:
             return readings
         self._open.add(start)
-        for end, clause in self._clauses(start):
+        for clause in self._clauses(start):
+            end = clause[0]
             after, question = self._breaks(end)
             commands = self._commands(clause, question)
             if commands is None:
@@ -156,15 +155,16 @@ class Reading:
                         pending.append(end)
         return places
 
-    def _clauses(self, start: int) -> list[tuple[int, _Clause]]:
+    def _clauses(self, start: int) -> list[_Clause]:
         """Every command that begins at `start`, with polite words around it."""
-        found: dict[tuple[int, _Clause], None] = {}
+        found: dict[_Clause, None] = {}
+        run, sentences = self._chart.run, self._grammar.sentences
         for place, asked in self._polite(start, False, _BEFORE):
             if place >= self._count:
                 continue
-            for end, meaning, taken in self._chart.run(self._grammar.sentences, place):
+            for end, meaning, taken in run(sentences, place):
                 for after, asks in self._polite(end, asked, _AFTER):
-                    found[after, _Clause(meaning, taken, asks)] = None
+                    found[after, meaning, taken, asks] = None
         return list(found)
 
     def _polite(
@@ -174,6 +174,10 @@ class Reading:
         made as a question on the way."""
         chart = self._chart
         places = {(start, asked)}
+        if start >= self._count or not (
+            chart.skips[start] or any(s in chart.spans[start] for s in symbols)
+        ):
+            return places
         pending = [(start, asked)]
         while pending:
             place, asked = pending.pop()
@@ -196,8 +200,8 @@ class Reading:
 
     def _commands(self, clause: _Clause, question: bool) -> tuple[Command, ...] | None:
         """A clause's commands, or None if it cannot be carried out as it was said."""
-        meaning = clause.meaning
-        asked = clause.asked or any(value == ASK for _, value in clause.taken)
+        _, meaning, taken, asked = clause
+        asked = asked or any(value == ASK for _, value in taken)
         if question and meaning.question == "forbidden" and not asked:
             return None
         if not question and meaning.question == "required":
@@ -209,7 +213,7 @@ class Reading:
             return (Command(every, None),)
         duration: float | None = None
         names: tuple[tuple[int, ...], ...] = ()
-        for symbol, value in clause.taken:
+        for symbol, value in taken:
             if symbol in ("{duration}", "{short_duration}"):
                 if duration is not None:
                     return None
@@ -268,6 +272,8 @@ def _can(channel: ChannelNames, intent: str) -> bool:
 
 def _together(clauses: tuple[tuple[Command, ...], ...]) -> tuple[Command, ...] | None:
     """All clauses' commands, or None if they do not go together."""
+    if len(clauses) == 1 and len(clauses[0]) == 1:
+        return clauses[0]
     commands: list[Command] = []
     seen: dict[str | None, Command] = {}
     for command in (command for clause in clauses for command in clause):
