@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -56,7 +57,8 @@ class House:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
+def house(tmp_path: Path) -> Iterator[House]:
     made = House(tmp_path / "mimiclaw")
     made.space.seed()
-    return made
+    yield made
+    made.space.close()

@@ -38,6 +38,7 @@ _SUFFIXES = (
 _BATCH = 200
 # Where the kernel tells nothing, looking through all files may take this share of the time.
 _SCAN_SHARE = 0.05
+_SHORT_SCAN_S = 0.01
 # Ranking more sections than this takes too long; of very common words the newest are ranked.
 _RANKED = 4000
 _CANDIDATES = 60
@@ -112,6 +113,15 @@ class SearchIndex:
                     self._start_anew()
                     self.refresh(2.0)
         return []
+
+    def stamps(self) -> dict[str, Stamp]:
+        """Return all indexed files."""
+        with self._lock:
+            try:
+                self._db.open()
+                return self._db.files()
+            except Damaged, InUse:
+                return {}
 
     def titles(self, folder: Parts) -> dict[str, str]:
         """Return the titles of the indexed files directly in a folder, by path."""
@@ -209,7 +219,7 @@ class SearchIndex:
         if changes.everything:
             now = time.monotonic()
             resting = (
-                self._scanned_at
+                self._scan_took > _SHORT_SCAN_S
                 and (now - self._scanned_at) * _SCAN_SHARE < self._scan_took
             )
             if self._watch.reliable or not resting:

@@ -84,7 +84,7 @@ class IndexDb:
         if self._connection is not None and self._inode == _inode(self._file):
             return
         self.close()
-        with _errors():
+        with sqlite_errors():
             self._folder.mkdir(parents=True, exist_ok=True)
             connection = sqlite3.connect(
                 self._file, check_same_thread=False, isolation_level=None, timeout=2.0
@@ -118,7 +118,7 @@ class IndexDb:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Do several changes at once."""
-        with _errors():
+        with sqlite_errors():
             self.sql.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -135,9 +135,15 @@ class IndexDb:
             raise Damaged("the index is closed")
         return self._connection
 
+    def files(self) -> dict[str, Stamp]:
+        """Return what is indexed, by path."""
+        with sqlite_errors():
+            query = "SELECT path, mtime_ns, ctime_ns, size, inode FROM files"
+            return {row[0]: Stamp(*row[1:]) for row in self.sql.execute(query)}
+
     def stamps(self) -> dict[str, Stamp]:
         """Return what is indexed, or known to be unusable, by path."""
-        with _errors():
+        with sqlite_errors():
             rows = self.sql.execute(
                 "SELECT path, mtime_ns, ctime_ns, size, inode FROM files"
             ).fetchall()
@@ -148,7 +154,7 @@ class IndexDb:
 
     def knows(self, path: str) -> bool:
         """Say whether a path is an indexed file."""
-        with _errors():
+        with sqlite_errors():
             return (
                 self.sql.execute("SELECT 1 FROM files WHERE path=?", (path,)).fetchone()
                 is not None
@@ -157,7 +163,7 @@ class IndexDb:
     def below(self, folder: Parts) -> list[str]:
         """Return the indexed paths under a folder."""
         start = text_of(folder).rstrip("/") + "/"
-        with _errors():
+        with sqlite_errors():
             query = "SELECT path FROM files WHERE path >= ?1 AND path < ?2 UNION SELECT path FROM problems WHERE path >= ?1 AND path < ?2"
             return [
                 row[0] for row in self.sql.execute(query, (start, start[:-1] + "0"))
@@ -166,7 +172,7 @@ class IndexDb:
     def titles(self, folder: Parts) -> dict[str, str]:
         """Return the titles of the files directly in a folder, by path."""
         start = text_of(folder).rstrip("/") + "/"
-        with _errors():
+        with sqlite_errors():
             query = "SELECT path, title FROM files WHERE path >= ?1 AND path < ?2 AND instr(substr(path, ?3), '/') = 0"
             return dict(
                 self.sql.execute(
@@ -242,14 +248,14 @@ class IndexDb:
 
     def problems(self) -> list[tuple[str, str, str]]:
         """Return path, kind and sentence of the files that cannot be indexed."""
-        with _errors():
+        with sqlite_errors():
             return self.sql.execute(
                 "SELECT path, kind, detail FROM problems ORDER BY path"
             ).fetchall()
 
     def optimize(self) -> None:
         """Bring the index into the form that is fastest to search."""
-        with _errors():
+        with sqlite_errors():
             self.sql.execute("INSERT INTO words(words) VALUES('optimize')")
 
     def ranges(self, person: str | None, place: Parts) -> list[Range]:
@@ -257,7 +263,7 @@ class IndexDb:
 
         place: when it is a file, only its rows.
         """
-        with _errors():
+        with sqlite_errors():
             found = [Range(0, _RANGE - 1)]
             if person is not None:
                 row = self.sql.execute(
@@ -277,7 +283,7 @@ class IndexDb:
 
     def count(self, query: str, rows: Range, most: int) -> int:
         """Return how many sections match, counting no further than ``most``."""
-        with _errors():
+        with sqlite_errors():
             sql = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?)"
             return int(self.sql.execute(sql, (query, *rows, most)).fetchone()[0])
 
@@ -285,7 +291,7 @@ class IndexDb:
         self, query: str, rows: Range, limit: int, newest: int | None = None
     ) -> list[Row]:
         """Return the best matches. newest: rank only so many of those indexed last."""
-        with _errors():
+        with sqlite_errors():
             if newest is not None:
                 sql = (
                     "SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? "
@@ -375,7 +381,7 @@ def _inode(path: Path) -> int:
 
 
 @contextmanager
-def _errors() -> Iterator[None]:
+def sqlite_errors() -> Iterator[None]:
     """Sort the errors of SQLite: what passes by itself, and what needs a new index."""
     try:
         yield

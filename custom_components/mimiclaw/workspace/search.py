@@ -67,6 +67,20 @@ def search(
     return hits
 
 
+def finish(
+    workspace: Workspace,
+    speaker: Speaker,
+    rows: list[Row],
+    query: str,
+    place: Parts,
+    limit: int,
+) -> Hits:
+    """Return rows that were found elsewhere as hits of what the speaker may see."""
+    hits = Hits()
+    _shown(workspace, speaker, rows, useful(words_of(query)), place, limit, hits)
+    return hits
+
+
 def _shown(
     workspace: Workspace,
     speaker: Speaker,

@@ -203,6 +203,10 @@ class View:
         """Add one line at the end of a section, which is made when missing."""
         return self._writer.append_under(self._parts(path, write=True), section, line)
 
+    def place(self, path: str) -> Parts:
+        """Return the components of a path that this turn may read."""
+        return self._parts(path)
+
     def prompt_text(self, path: str, cap: int = paths.MEMORY_PROMPT_BYTES) -> str:
         """Return a whole file for the prompt, "" when it is missing or broken; cheap to repeat.
 

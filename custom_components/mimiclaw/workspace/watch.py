@@ -15,6 +15,7 @@ from pathlib import Path
 import struct
 import sys
 import threading
+import weakref
 
 from .names import Parts
 from .paths import INDEX_DIR, LOCK_DIR, TRASH_DIR
@@ -100,6 +101,8 @@ class Watch:
         self._folders: dict[int, Parts] = {}
         self._root_inode = 0
         self._tried = False
+        # The kernel gives a user few of these; one that is forgotten is given back.
+        self._given_back: weakref.finalize[[int], Watch] | None = None
 
     @property
     def reliable(self) -> bool:
@@ -142,14 +145,16 @@ class Watch:
         if fd < 0:
             return
         self._fd = fd
+        self._given_back = weakref.finalize(self, os.close, fd)
         self._root_inode = _inode(self._root)
         if not self._add(()):
             self._stop()
 
     def _stop(self) -> None:
-        if self._fd is not None:
+        if self._given_back is not None:
             with contextlib.suppress(OSError):
-                os.close(self._fd)
+                self._given_back()
+        self._given_back = None
         self._fd = None
         self._folders.clear()
 
