@@ -255,3 +255,13 @@ async def test_calls_win_over_the_word_stop(make: Maker) -> None:
     _, provider = await make("chat", Reply(calls=(Call("get_weather"),), stop="stop"))
     events = await collect(provider, ask(tools=(WEATHER,)))
     assert events[-1] == Stop(StopReason.TOOL_USE)
+
+
+async def test_one_connection_serves_many_requests(make: Maker, wire: str) -> None:
+    """A handshake for every round of a turn would be felt."""
+    server, provider = await make(wire)
+    for _ in range(3):
+        await collect(provider, ask())
+    used = {seen.connection for seen in server.requests}
+    assert len(server.asked) == 3
+    assert len(used) == 1

@@ -87,15 +87,11 @@ class AnthropicProvider(WireProvider):
     async def _one_answer(
         self, body: dict[str, Any], request: Request, reply: AnthropicReply
     ) -> AsyncGenerator[Event]:
-        events = wire_events(
-            lambda: self._open(body, request), request, lambda: reply.complete
-        )
+        events = wire_events(lambda: self._open(body, request), request, reply)
         try:
             async for event in events:
                 for piece in reply.take(event):
                     yield piece
-                if reply.done:
-                    break
         except Exception:
             if not reply.complete:
                 if reply.usage != Usage():

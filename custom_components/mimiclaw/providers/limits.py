@@ -13,6 +13,10 @@ CLOSE_S: Final = 2.0
 #: What follows a whole answer are figures; nobody waits long for those.
 GOODBYE_S: Final = 1.0
 
+#: After the last event only the end of the body is missing. It is worth a moment: a
+#: connection read to its end is used again, and saves the next request a handshake.
+DRAIN_S: Final = 0.25
+
 #: A provider that asks for a longer pause is given up for this turn: nobody waits
 #: that long in front of a loudspeaker.
 MAX_RETRY_AFTER_S: Final = 10.0

@@ -74,14 +74,12 @@ class OpenAIProvider(WireProvider):
         events = wire_events(
             lambda: chosen.open(self._client, body, timeout),
             request,
-            lambda: reply.complete,
+            reply,
         )
         try:
             async for event in events:
                 for piece in reply.take(event):
                     yield piece
-                if reply.done:
-                    break
         except Exception:
             if not reply.complete:
                 if reply.usage != Usage():

@@ -9,13 +9,14 @@ import json
 import logging
 import random
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from .errors import AnswerTooLongError, MalformedAnswerError, translate
 from .limits import (
     CHECK_TOKENS,
     CLOSE_S,
     CONNECT_S,
+    DRAIN_S,
     GOODBYE_S,
     MAX_EVENT_BYTES,
     MAX_RETRY_AFTER_S,
@@ -54,6 +55,9 @@ _LOGGER = logging.getLogger(__name__)
 _RETRY_KINDS: Final = frozenset(
     {ErrorKind.RATE, ErrorKind.OVERLOAD, ErrorKind.NETWORK, ErrorKind.MALFORMED}
 )
+
+#: What ends a stream of chat completions.
+_LAST_WORDS: Final = b"data: [DONE]"
 
 
 class WireProvider(ABC):
@@ -234,14 +238,27 @@ class WireProvider(ABC):
                     await self._client.close()
 
 
+class Reply(Protocol):
+    """What takes an answer's events in."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the answer is whole, though its figures may be missing."""
+        ...
+
+    @property
+    def done(self) -> bool:
+        """Whether the last event was seen."""
+        ...
+
+
 async def wire_events(
-    open_stream: Callable[[], Awaitable[Any]],
-    request: Request,
-    complete: Callable[[], bool],
+    open_stream: Callable[[], Awaitable[Any]], request: Request, reply: Reply
 ) -> AsyncGenerator[Any]:
     """Yield an SDK stream's raw events, each within the deadline, and close it.
 
-    Once the answer is `complete`, the rest of the stream is waited for shortly.
+    Once the `reply` is complete, the rest of the stream is waited for shortly.
+
     Raises TimeoutError, AnswerTooLongError, MalformedAnswerError for an answer that is
     no event stream at all, and what the SDK raises.
     """
@@ -252,7 +269,10 @@ async def wire_events(
     empty = True
     try:
         while True:
-            async with asyncio.timeout(GOODBYE_S if complete() else request.deadline_s):
+            wait = request.deadline_s
+            if reply.complete:
+                wait = min(wait, DRAIN_S if reply.done else GOODBYE_S)
+            async with asyncio.timeout(wait):
                 try:
                     event = await anext(iterator)
                 except StopAsyncIteration:
@@ -269,7 +289,7 @@ async def wire_events(
 
 
 def _watch(response: Any, request: Request) -> None:
-    """Bound what may come in: in all, and without the end of a line.
+    """Bound what may come in, and read to the end what has one.
 
     Set on this one response, not on the client: Home Assistant shares that one.
     """
@@ -278,12 +298,19 @@ def _watch(response: Any, request: Request) -> None:
 
     async def watched(chunk_size: int | None = None) -> AsyncGenerator[bytes]:
         total = line = 0
-        async for chunk in read(chunk_size):
+        source = read(chunk_size)
+        async for chunk in source:
             total += len(chunk)
             end = chunk.rfind(b"\n")
             line = line + len(chunk) if end < 0 else len(chunk) - end - 1
             if total > limit or line > MAX_EVENT_BYTES:
                 raise AnswerTooLongError
+            if chunk.rstrip().endswith(_LAST_WORDS):
+                # The SDK leaves here, one empty read before the end of the body, and
+                # that costs the connection.
+                with contextlib.suppress(Exception):
+                    async with asyncio.timeout(DRAIN_S):
+                        await anext(source, None)
             yield chunk
 
     response.aiter_bytes = watched

@@ -18,7 +18,7 @@ _FIELDS = frozenset(
     {
         "model", "max_tokens", "messages", "system", "tools", "tool_choice", "stream",
         "thinking", "output_config", "metadata", "stop_sequences", "temperature",
-        "top_k", "top_p", "service_tier",
+        "top_k", "top_p", "service_tier", "container",
     }
 )  # fmt: skip
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")

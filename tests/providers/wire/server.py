@@ -23,13 +23,14 @@ _TOO_BIG = 32 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One request as it came in."""
+    """One request as it came in; `connection` tells connections apart."""
 
     method: str
     path: str
     headers: dict[str, str]
     raw: bytes
     body: dict[str, Any]
+    connection: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,14 @@ class WireServer(ABC):
             body = json.loads(raw) if raw else {}
         path = request.path
         self.requests.append(
-            Recorded(request.method, path, dict(request.headers), raw, body)
+            Recorded(
+                request.method,
+                path,
+                dict(request.headers),
+                raw,
+                body,
+                request.get_extra_info("peername"),
+            )
         )
         if path in self.lacks:
             return web.Response(status=404, text="404 page not found")
