@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from custom_components.mimiclaw.providers import prices
+from custom_components.mimiclaw.providers.factory import DEFAULT_MODELS
 from custom_components.mimiclaw.providers.prices import load_prices
 from custom_components.mimiclaw.providers.protocol import ProviderConfig, Usage
 from custom_components.mimiclaw.providers.usage import HOUSEHOLD, Ledger, Spent
@@ -155,3 +159,25 @@ def test_old_pages_are_thrown_away() -> None:
         ledger.book(spent(1.0), None, DAY + timedelta(days=number))
     assert len(ledger.as_dict()["days"]) == 62
     assert ledger.on(DAY).money == 0.0
+
+
+def test_every_row_of_the_table_is_used() -> None:
+    """A row that no name reaches, or that makes caching dearer than not, is a slip."""
+    text = (Path(prices.__file__).parent / "prices.yaml").read_text("utf-8")
+    data = yaml.safe_load(text)
+    table = load_prices()
+    for seller, rows in data.items():
+        names = [row["model"] for row in rows]
+        assert len(set(names)) == len(names)
+        for row in rows:
+            config = ProviderConfig(seller, "x", row["model"])
+            million = Usage(1_000_000)
+            rates = row.get("long", row)
+            assert table.cost(config, row["model"], million) == rates["input"]
+            assert rates["cache_read"] < rates["input"] < rates["output"]
+
+
+def test_defaults_have_a_price() -> None:
+    for seller, model in DEFAULT_MODELS.items():
+        config = ProviderConfig(seller, "x")  # type: ignore[arg-type]
+        assert load_prices().cost(config, model, Usage(1)) is not None

@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 import json
+from pathlib import PurePath
 import ssl
+import traceback
 from typing import Any, Final
 
 from .protocol import ErrorKind, ProviderConfig, ProviderError
@@ -105,7 +107,17 @@ def translate(error: BaseException, config: ProviderConfig) -> ProviderError:
         )
     if isinstance(error, MalformedAnswerError):
         return _make(ErrorKind.MALFORMED, config, str(error))
-    return _make(ErrorKind.MALFORMED, config, f"{type(error).__name__}: {error}")
+    # Events without what the format promises end here, and so would a slip of our own.
+    where = f"{type(error).__name__} at {_place(error)}"
+    return _make(ErrorKind.MALFORMED, config, f"{where}: {error}")
+
+
+def _place(error: BaseException) -> str:
+    """Return file and line an exception comes from."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return (
+        f"{PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "?"
+    )
 
 
 def of_status(status: int) -> ErrorKind:

@@ -211,7 +211,7 @@ FAILOVER_KINDS = frozenset(
 )
 
 
-@dataclass
+@dataclass(eq=False)
 class ProviderError(Exception):
     """The one exception that leaves this room.
 
