@@ -51,18 +51,21 @@ class Reading:
 
     def match(self) -> Match | None:
         """The one thing the sentence can mean, or None."""
-        found: tuple[Command, ...] | None = None
+        found: dict[tuple[Command, ...], int] = {}
         for start in self._starts():
             for clauses in self._from(start):
                 commands = _together(clauses)
-                if commands is None or commands == found:
-                    continue
-                if found is not None:
-                    return None
-                found = commands
-        if found is None:
+                if commands is not None:
+                    known = found.get(commands, MAX_COMMANDS)
+                    found[commands] = min(known, len(clauses))
+        if not found:
             return None
-        commands = found
+        # "Run the pump and the fan for a minute": one verb for both before two of them.
+        fewest = min(found.values())
+        likely = [commands for commands, parts in found.items() if parts == fewest]
+        if len(likely) != 1:
+            return None
+        (commands,) = likely
         action: Action = commands[0].action if len(commands) == 1 else "multi"
         return Match(action, commands, self._grammar.language)
 
@@ -74,6 +77,8 @@ class Reading:
             ended = chart.tokens[index] in (PAUSE, STOP, SPACE)
             if ended and is_reason(chart, 0, index):
                 starts.append(index + 1)
+            elif "{ask}" in chart.spans[index] and is_reason(chart, 0, index):
+                starts.append(index)
             for end, _ in chart.spans[index].get("{reason_end}", ()):
                 if end < self._count and is_reason(chart, 0, end):
                     starts.append(end)
@@ -97,7 +102,7 @@ class Reading:
             if self._is_over(end, after):
                 readings.append((commands,))
                 continue
-            for following in self._next(end, after):
+            for following in self._next(after):
                 for rest in self._from(following):
                     if len(rest) < MAX_COMMANDS and len(readings) < _MAX_READINGS:
                         readings.append((commands, *rest))
@@ -133,10 +138,11 @@ class Reading:
             last -= 1
         return is_reason(chart, after, last)
 
-    def _next(self, end: int, after: int) -> set[int]:
-        """Where the next command may begin: after a mark, a linking word, or both."""
-        run_on = self._grammar.settings.get("run_on")
-        places = {after} if after > end or run_on else set()
+    def _next(self, after: int) -> set[int]:
+        """Where the next command may begin: at once (transcripts have no commas), or
+        after a linking word.
+        """
+        places = {after}
         spans = self._chart.spans
         for place in self._skipped(after):
             if place < self._count:

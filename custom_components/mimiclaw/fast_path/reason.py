@@ -22,7 +22,12 @@ def is_reason(chart: Chart, start: int, end: int) -> bool:
     if not 0 < end - start <= _MAX_CHARACTERS:
         return False
     words = 0
-    signed = "{reason_link}" in chart.spans[start]
+    # "Because" before it or, in Japanese, after it, is sign enough.
+    signed = "{reason_link}" in chart.spans[start] or any(
+        (end, _) in chart.spans[place].get("{reason_end}", ())
+        for place in range(start, end)
+        for _ in ("",)
+    )
     for index in range(start, end):
         token = chart.tokens[index]
         spans = chart.spans[index]
