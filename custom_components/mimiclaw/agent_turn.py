@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,6 @@ from homeassistant.util import dt as dt_util
 from .agent import loop
 from .agent.catalogue import Offer
 from .agent.history import messages
-from .agent.parts import Part
 from .agent.prompt import Prompt
 from .agent.toolbox import Toolbox, by_name
 from .agent.trace import Trace
@@ -85,10 +83,10 @@ class AgentTurns:
             confirmed=confirmed,
         )
 
-    async def run(
+    async def prepare(
         self, message: Message, context: ToolContext, trace: Trace
-    ) -> AsyncGenerator[Part]:
-        """Run one turn of the agent."""
+    ) -> loop.Turn:
+        """Put a turn together: its tools, its prompt, what was said before it."""
         assist = await async_assist_tools(
             self._hass, self._assist_apis, self._llm_context(message)
         )
@@ -101,7 +99,7 @@ class AgentTurns:
             asyncio.to_thread(self._history, message),
             asyncio.to_thread(self._system, message, context, tools, trace),
         )
-        turn = loop.Turn(
+        return loop.Turn(
             provider=self._providers,
             profile=self._profile,
             toolbox=Toolbox(tools, context, self._profile, trace),
@@ -111,9 +109,6 @@ class AgentTurns:
             message=UserMessage(message.text, message.images),
             language=message.language,
         )
-        async with aclosing(loop.run(turn)) as parts:
-            async for part in parts:
-                yield part
 
     def _system(
         self,
@@ -157,12 +152,10 @@ class AgentTurns:
         )
 
     def _history(self, message: Message) -> list[SessionMessage]:
-        """Return what was said before; the last line is the message itself."""
-        own = 0 if message.aside else 1
-        session = self._sessions.last(
+        """Return what was said before. Blocking."""
+        return self._sessions.last(
             message.channel,
             message.conversation_id,
-            self._profile.history_messages + own,
+            self._profile.history_messages,
             speaker=message.speaker,
         )
-        return session[: len(session) - own]

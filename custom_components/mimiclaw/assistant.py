@@ -13,6 +13,7 @@ from homeassistant.core import callback
 from homeassistant.util import dt as dt_util
 
 from . import local_intents
+from .agent import loop
 from .agent.parts import Done, Part, RoundStart, Said, Text
 from .agent.trace import Trace
 from .const import EVENT_TURN, LOGGER
@@ -216,12 +217,18 @@ class Assistant:
         confirmed = (
             asked if self._commander.is_yes(message.text, message.language) else ()
         )
-        # A model may take long: what the person said is safe before it is asked.
-        await self._record(message, "user", message.text)
-        turn.recorded = True
         context = self._agent.context(message, frozenset(confirmed), trace)
-        async with aclosing(self._agent.run(message, context, trace)) as parts:
+        prepared = await self._agent.prepare(message, context, trace)
+        # A model may take long: what the person said goes to the disk while it is
+        # asked, and is there before the first word of the answer.
+        recording = self._hass.async_create_task(
+            self._record(message, "user", message.text), "mimiclaw session"
+        )
+        turn.recorded = True
+        async with aclosing(loop.run(prepared)) as parts:
             async for part in parts:
+                if not isinstance(part, RoundStart):
+                    await recording
                 yield part
         conversation.asked = frozenset(context.asked)
 
