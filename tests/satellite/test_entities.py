@@ -167,3 +167,24 @@ async def test_a_channel_that_wants_a_yes_is_not_exposed_to_assist(
     assert pump is not None
     assert heater.options["conversation"] == {"should_expose": False}
     assert not any(one.get("should_expose") is False for one in pump.options.values())
+
+
+async def test_what_the_device_tells_of_itself(
+    house: House, twin: Twin, greenhouse: str
+) -> None:
+    registry = er.async_get(house.hass)
+    mac = twin.mac.lower()
+    names = ("jitter_p99", "jitter_max", "refusals", "link_losses", "queue_high_water")
+    ids = {
+        one: registry.async_get_entity_id("sensor", DOMAIN, f"{mac}-:{one}")
+        for one in (*names, "uptime")
+    }
+    for entity_id in ids.values():
+        assert entity_id is not None
+        registry.async_update_entity(entity_id, disabled_by=None)
+    assert await house.hass.config_entries.async_reload(house.entry.entry_id)
+    await house.until(lambda: house.is_up(greenhouse))
+    for name, entity_id in ids.items():
+        assert entity_id is not None
+        await house.until(lambda one=entity_id: house.state(one) not in {"unknown"})
+        assert float(house.state(entity_id)) >= 0, name

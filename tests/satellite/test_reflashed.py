@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from homeassistant.components import conversation
 from homeassistant.const import EVENT_STATE_CHANGED, STATE_UNAVAILABLE
-from homeassistant.core import Event, EventStateChangedData, callback
+from homeassistant.core import Context, Event, EventStateChangedData, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers import issue_registry as ir
+from homeassistant.helpers.intent import IntentResponseErrorCode
 import pytest
 
 from custom_components.mimiclaw.const import DOMAIN
@@ -87,6 +89,17 @@ async def test_the_same_refusal_at_every_door(
     key = house.satellites.resolve("lamp")[0].key
     outcome = await house.satellites.write(key, "on", actor="fast_path")
     assert outcome.code == "actor_denied"
+    # Home Assistant's own sentences may come before the fast path.
+    spoken = await conversation.async_converse(
+        house.hass,
+        "turn on the greenhouse reading lamp",
+        None,
+        Context(),
+        language="en",
+        agent_id=conversation.HOME_ASSISTANT_AGENT,
+    )
+    assert spoken.response.error_code is IntentResponseErrorCode.FAILED_TO_HANDLE
+    assert twin.control("edges lamp")["count"] == 0
     outcome = await house.satellites.write(key, "on", actor="agent")
     assert outcome.ok
     assert twin.control("read lamp")["on"] is True

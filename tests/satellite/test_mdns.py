@@ -1,0 +1,74 @@
+"""Found by real mDNS packets, on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+import socket
+
+from homeassistant.components import zeroconf as ha_zeroconf
+from homeassistant.components.zeroconf.models import HaAsyncZeroconf, HaZeroconf
+from homeassistant.data_entry_flow import FlowResultType
+from homeassistant.setup import async_setup_component
+import pytest
+from zeroconf import ServiceInfo
+from zeroconf.asyncio import AsyncZeroconf
+
+from custom_components.mimiclaw.const import DOMAIN
+from scripts.house.twin import Twin
+
+from .conftest import House
+from .wire import Wire
+
+LOOPBACK = ["127.0.0.1"]
+TYPE = "_esphomelib._tcp.local."
+
+
+def _service(twin: Twin, port: int) -> ServiceInfo:
+    """Return what the firmware announces."""
+    return ServiceInfo(
+        TYPE,
+        f"mimiclaw-twin.{TYPE}",
+        addresses=[socket.inet_aton("127.0.0.1")],
+        port=port,
+        properties={
+            "mac": twin.mac.replace(":", "").lower(),
+            "friendly_name": "Greenhouse",
+            "project_name": "mimiclaw.satellite",
+            "project_version": "0.1.0",
+        },
+        server="mimiclaw-twin.local.",
+    )
+
+
+@pytest.fixture
+async def device(house: House) -> AsyncIterator[AsyncZeroconf]:
+    """Let Home Assistant listen on loopback; yield the device's own responder."""
+    listening = HaAsyncZeroconf(zc=HaZeroconf(interfaces=LOOPBACK))
+    house.hass.data[ha_zeroconf.DATA_INSTANCE] = listening
+    assert await async_setup_component(house.hass, "zeroconf", {})
+    responder = AsyncZeroconf(interfaces=LOOPBACK)
+    yield responder
+    await responder.async_close()
+    await listening.ha_async_close()
+
+
+async def test_found_added_and_followed(
+    house: House, twin: Twin, device: AsyncZeroconf
+) -> None:
+    flows = house.hass.config_entries.flow
+    await device.async_register_service(_service(twin, twin.port))
+    await house.until(lambda: flows.async_progress_by_handler(DOMAIN))
+    found = flows.async_progress_by_handler(DOMAIN)[0]
+    assert found["context"]["title_placeholders"] == {"name": "Greenhouse"}
+    result = await flows.async_configure(found["flow_id"], {})
+    assert result["type"] is FlowResultType.ABORT
+    assert result["reason"] == "satellite_added"
+    subentry_id = str(list(house.entry.subentries)[-1])
+    await house.until(lambda: house.is_up(subentry_id))
+
+    async with Wire(twin.port) as wire:
+        await device.async_update_service(_service(twin, wire.port))
+        await house.until(lambda: wire.accepted > 1 and house.is_up(subentry_id))
+        assert house.entry.subentries[subentry_id].data["port"] == wire.port
+        assert not flows.async_progress_by_handler(DOMAIN)
+        await house.hass.config_entries.async_unload(house.entry.entry_id)
