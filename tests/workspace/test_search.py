@@ -188,6 +188,31 @@ def test_without_a_kernel_that_tells_changes_are_found_by_looking(
     assert view.search("walrus")
 
 
+def test_a_kernel_that_has_watches_again_is_asked_again(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.space.close()
+    with monkeypatch.context() as patch:
+        patch.setattr(watch_module, "_libc_call", lambda name, *args: -1)
+        space = Workspace(house.root)
+        assert not space.view(HOUSEHOLD).search("zebra")
+        assert not space.watch.reliable
+    house.put("/memory/first-of-all-notes.md", "# One\n\nzebra\n")
+    space.watch._try_at = 0.0
+    space.index._scan_took = 1e9
+    silent, other_end = os.pipe2(os.O_NONBLOCK)
+    watched = iter(range(1, 100))
+    answers = {
+        "inotify_init1": lambda: silent,
+        "inotify_add_watch": lambda: next(watched),
+    }
+    monkeypatch.setattr(watch_module, "_libc_call", lambda name, *args: answers[name]())
+    assert space.view(HOUSEHOLD).search("zebra")
+    assert space.watch.reliable
+    space.close()
+    os.close(other_end)
+
+
 def test_network_disks_are_known_as_such(tmp_path: Path) -> None:
     assert watch_module._is_deaf(tmp_path) is False
     assert watch_module._is_deaf(Path("/proc")) is False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -154,7 +153,7 @@ def test_an_unchanged_catalogue_reads_nothing(
 ) -> None:
     house.put("/skills/pump.md", "# Pump\n\nx\n")
     first = house.space.skills.catalogue()
-    monkeypatch.setattr(os, "scandir", None)
+    monkeypatch.setattr(house.space.tree, "read", None)
     assert house.space.skills.catalogue() is first
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import struct
 import sys
 import threading
+import time
 import weakref
 
 from .names import Parts
@@ -38,6 +39,8 @@ _MASK = (
     | _DONT_FOLLOW
 )
 _HEADER = struct.Struct("iIII")
+# The kernel may have been out of watches only for now.
+_TRY_AGAIN_S = 60.0
 _BUFFER = 256 * 1024
 _SKIPPED = frozenset({INDEX_DIR, LOCK_DIR, TRASH_DIR})
 # Kinds of disk whose changes by other machines this kernel never hears of.
@@ -100,7 +103,7 @@ class Watch:
         self._fd: int | None = None
         self._folders: dict[int, Parts] = {}
         self._root_inode = 0
-        self._tried = False
+        self._try_at = 0.0
         # The kernel gives a user few of these; one that is forgotten is given back.
         self._given_back: weakref.finalize[[int], Watch] | None = None
 
@@ -119,9 +122,11 @@ class Watch:
     def take(self, feed: Feed, *, keep: bool = False) -> Changes:
         """Return, and forget unless ``keep``, what a listener has not heard yet."""
         with self._lock:
-            if not self._tried:
-                self._tried = True
+            if self._fd is None and time.monotonic() >= self._try_at:
+                self._try_at = time.monotonic() + _TRY_AGAIN_S
                 self._start()
+                # What changed before is not known.
+                self._tell_everything()
             self._drain()
             found = feed.pending
             if self._fd is None:
@@ -134,7 +139,7 @@ class Watch:
         """Stop watching."""
         with self._lock:
             self._stop()
-            self._tried = False
+            self._try_at = 0.0
             self._tell_everything()
 
     def _start(self) -> None:
