@@ -18,16 +18,20 @@ from hassil.expression import (
     Permutation,
     RuleReference,
     Sentence,
+    Sequence,
     TextChunk,
 )
 
 from .errors import FastPathError
-from .normalise import Tokeniser, unspaced
+from .normalise import Tokeniser
 
 #: Rules that refer to one another without end stop here.
 _MAX_DEPTH = 24
 #: More items in a permutation mean more copies than a template is worth.
 _MAX_PERMUTATION = 4
+
+#: A list value or a word with endings that stands for more phrases than this is neither.
+_MAX_PHRASES = 2000
 
 START = 0
 
@@ -76,8 +80,6 @@ class Builder[Payload]:
         self._follow: list[list[int]] = [[]]
         self._accepts: dict[int, Payload] = {}
         self._tokens: dict[str, list[str]] = {}
-        self.glued_before: set[str] = set()
-        self.glued_after: set[str] = set()
 
     def add(self, sentence: Sentence, payload: Payload, *, bare: bool = False) -> None:
         """Add one template.
@@ -155,7 +157,7 @@ class Builder[Payload]:
         if isinstance(expression, Permutation):
             return self._permutation(expression.items, depth)
         if isinstance(expression, Group):
-            return self._sequence(expression, depth)
+            return self._sequence(expression.items, depth)
         if isinstance(expression, RuleReference):
             return self._build(self._rule(expression.rule_name), depth + 1)
         if isinstance(expression, ListReference):
@@ -175,54 +177,31 @@ class Builder[Payload]:
             raise TemplateError(f"there is no list {{{reference.list_name}}}")
         return _Part(empty=False)
 
-    def _text(self, text: str, *, after: bool = False, before: bool = False) -> _Part:
-        """Words; `after` and `before`: glued to the end or start of a list's value."""
+    def _text(self, text: str) -> _Part:
         tokens = self._tokens.get(text)
         if tokens is None:
             tokens = self._tokens[text] = self._tokeniser.words(text)
         part = _Part()
-        for index, token in enumerate(tokens):
-            symbol = token
-            if not unspaced(token):
-                if after and index == 0:
-                    self.glued_after.add(token)
-                    symbol = f"+{token}"
-                elif before and index == len(tokens) - 1:
-                    self.glued_before.add(token)
-                    symbol = f"{token}+"
-            part = self._join(part, self._one(symbol))
+        for token in tokens:
+            part = self._join(part, self._one(token))
         return part
 
-    def _sequence(self, group: Group, depth: int) -> _Part:
-        items = group.items
+    def _sequence(self, items: list[Expression], depth: int) -> _Part:
         part = _Part()
-        for index, item in enumerate(items):
-            if isinstance(item, TextChunk) and item.text:
-                after = index > 0 and _glues(items[index - 1], item.text[0])
-                before = (
-                    index + 1 < len(items)
-                    and _is_name(items[index + 1])
-                    and item.text[-1].isalpha()
-                )
-                piece = self._text(item.text, after=after, before=before)
-            elif (
-                index > 0
-                and isinstance(item, Alternative)
-                and _glues(items[index - 1], "x")
-                and not _starts_with_space(item)
-            ):
-                piece = self._either(
-                    [
-                        self._text(text, after=True)
-                        for text in _texts(item)
-                        if text is not None
-                    ]
-                    or [_Part()]
-                )
-                piece.empty = piece.empty or item.is_optional
+        index = 0
+        while index < len(items):
+            end = index + 1
+            if not self._tokeniser.characters:
+                while end < len(items) and _glued(items[end - 1], items[end]):
+                    end += 1
+            if end - index > 1:
+                # "light[s]" is two words, each whole: they are written out.
+                texts = phrases(Sequence(items=items[index:end]), self._rules)
+                piece = self._either([self._text(text) for text in texts])
             else:
-                piece = self._build(item, depth + 1)
+                piece = self._build(items[index], depth + 1)
             part = self._join(part, piece)
+            index = end
         return part
 
     def _either(self, parts: Iterable[_Part]) -> _Part:
@@ -266,37 +245,41 @@ class Builder[Payload]:
         return 0
 
 
-def _is_name(item: Expression) -> bool:
-    return isinstance(item, ListReference) and item.list_name == "name"
-
-
-def _glues(item: Expression, edge: str) -> bool:
-    """Whether text beginning with `edge` is written on to the value of `item`."""
-    return (
-        isinstance(item, ListReference)
-        and item.list_name == "name"
-        and edge.isalpha()
-        and not item.is_end_of_word
+def _glued(left: Expression, right: Expression) -> bool:
+    """Whether a word goes on from one part of a template into the next."""
+    if isinstance(left, ListReference) or isinstance(right, ListReference):
+        return False
+    if isinstance(left, TextChunk):
+        return bool(left.text) and not left.text[-1].isspace()
+    return not isinstance(right, TextChunk) or (
+        bool(right.text) and not right.text[0].isspace()
     )
 
 
-def _starts_with_space(item: Expression) -> bool:
-    while isinstance(item, Group):
-        if not item.items:
-            return False
-        item = item.items[0]
-    return isinstance(item, TextChunk) and item.text.startswith(" ")
+def phrases(
+    expression: Expression, rules: Mapping[str, Sentence], depth: int = 0
+) -> list[str]:
+    """Every text a small template stands for.
 
-
-def _texts(item: Alternative) -> Iterable[str | None]:
-    """The plain texts of an alternative, one level of sequences deep."""
-    for option in item.items:
-        inner: Expression = option
-        while isinstance(inner, Group) and len(inner.items) == 1:
-            inner = inner.items[0]
-        if isinstance(inner, Alternative):
-            yield from _texts(inner)
-        elif isinstance(inner, TextChunk):
-            yield inner.text
-        else:
-            yield None
+    Raises TemplateError if it refers to a list or stands for too many.
+    """
+    if depth > _MAX_DEPTH:
+        raise TemplateError("expansion rules refer to one another without end")
+    if isinstance(expression, TextChunk):
+        return [expression.text]
+    if isinstance(expression, RuleReference):
+        rule = rules.get(expression.rule_name)
+        if rule is None:
+            raise TemplateError(f"there is no expansion rule <{expression.rule_name}>")
+        return phrases(rule.expression, rules, depth + 1)
+    if not isinstance(expression, Group):
+        raise TemplateError("a list cannot be part of a word or of another list")
+    options = [phrases(item, rules, depth + 1) for item in expression.items]
+    if isinstance(expression, Alternative):
+        return [text for option in options for text in option]
+    texts = [""]
+    for option in options:
+        texts = [text + tail for text in texts for tail in option]
+        if len(texts) > _MAX_PHRASES:
+            raise TemplateError(f"stands for more than {_MAX_PHRASES} phrases")
+    return texts

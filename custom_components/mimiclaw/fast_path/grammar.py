@@ -60,8 +60,6 @@ class LanguageGrammar:
     number_words: dict[int, str]
     settings: dict[str, Any]
     tokeniser: Tokeniser
-    glued_before: frozenset[str]
-    glued_after: frozenset[str]
     names: NameIndex
     areas: NameIndex
 
@@ -136,9 +134,11 @@ def _compile(
 ) -> LanguageGrammar:
     rules = {name: rule for f in reversed(files) for name, rule in f.rules.items()}
     settings = {k: v for f in reversed(files) for k, v in f.settings.items()}
-    tokeniser = Tokeniser(settings.get("respell"))
-    lexicon, lists = _lexicon(files, rules, tokeniser)
     strict = (SENTENCES / f"{language}.yaml").is_file()
+    tokeniser = Tokeniser(
+        settings.get("respell"), settings.get("accented"), characters=not strict
+    )
+    lexicon, lists = _lexicon(files, rules, tokeniser)
 
     def exists(name: str) -> bool:
         return name in _FILLED or name in lists
@@ -181,8 +181,6 @@ def _compile(
         number_words=_number_words(files),
         settings=settings,
         tokeniser=tokeniser,
-        glued_before=frozenset(sentences.glued_before),
-        glued_after=frozenset(sentences.glued_after),
         names=NameIndex(),
         areas=NameIndex(),
     )

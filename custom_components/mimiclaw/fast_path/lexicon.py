@@ -5,23 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hassil.expression import (
-    Alternative,
-    Expression,
-    Group,
-    ListReference,
-    RuleReference,
-    Sentence,
-    TextChunk,
-)
+from hassil.expression import Sentence
 from hassil.parse_expression import parse_sentence
 
-from .automaton import TemplateError
-from .normalise import SPACE, Tokeniser
+from .automaton import TemplateError, phrases
+from .normalise import PAUSE, SPACE, Tokeniser
 from .sentence_file import is_template
-
-#: A list value that stands for more phrases than this is no list value.
-_MAX_PHRASES = 2000
 
 _END = ""
 #: The name under which words to skip are added.
@@ -83,8 +72,9 @@ class Lexicon:
         while True:
             for name, value in node.get(_END, ()):
                 found.append((name, value, index))
-            # Speech recognition puts spaces into phrases of scripts without any.
-            while index < count and tokens[index] == SPACE:
+            # Speech recognition puts spaces into phrases of scripts without any, and
+            # people put commas into "be so kind, and …".
+            while index < count and tokens[index] in (SPACE, PAUSE):
                 index += 1
             if index >= count:
                 return found
@@ -92,29 +82,3 @@ class Lexicon:
             if node is None:
                 return found
             index += 1
-
-
-def phrases(
-    expression: Expression, rules: Mapping[str, Sentence], depth: int = 0
-) -> list[str]:
-    """Every text a small template stands for."""
-    if depth > 12:
-        raise TemplateError("expansion rules refer to one another without end")
-    if isinstance(expression, TextChunk):
-        return [expression.text]
-    if isinstance(expression, RuleReference):
-        rule = rules.get(expression.rule_name)
-        if rule is None:
-            raise TemplateError(f"there is no expansion rule <{expression.rule_name}>")
-        return phrases(rule.expression, rules, depth + 1)
-    if isinstance(expression, ListReference) or not isinstance(expression, Group):
-        raise TemplateError("a list value cannot refer to a list")
-    options = [phrases(item, rules, depth + 1) for item in expression.items]
-    if isinstance(expression, Alternative):
-        return [text for option in options for text in option]
-    texts = [""]
-    for option in options:
-        texts = [text + tail for text in texts for tail in option]
-        if len(texts) > _MAX_PHRASES:
-            raise TemplateError(f"more than {_MAX_PHRASES} phrases in one list value")
-    return texts

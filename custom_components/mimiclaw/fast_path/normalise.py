@@ -144,20 +144,42 @@ def tokenise(text: str) -> list[str]:
 
 
 class Tokeniser:
-    """`tokenise` with a language's second spellings undone ("fuer" for "für").
+    """`tokenise` with a language's own spelling in mind.
 
-    `respell` holds pairs of what is written and what is meant, after folding.
+    `respell`: second spellings to undo after folding ("ae" for "ä"). `accented`: words
+    that are another word once their accent is gone, with what to read for them
+    ("apagué", I turned off, is no "apague", turn off). `characters`: every character is
+    a token, for sentences that write endings on to names.
     """
 
-    def __init__(self, respell: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        respell: Mapping[str, str] | None = None,
+        accented: Mapping[str, str] | None = None,
+        *,
+        characters: bool = False,
+    ) -> None:
+        self.characters = characters
         self._pairs = tuple((respell or {}).items())
+        self._accented = dict(accented or {})
+        words = "|".join(map(re.escape, self._accented))
+        self._words = re.compile(rf"\b(?:{words})\b") if words else None
 
     def __call__(self, text: str) -> list[str]:
         """The tokens of a text in this language."""
-        return self.respelled(tokenise(text))
+        return self.read(text, None)
 
-    def respelled(self, tokens: list[str]) -> list[str]:
-        """The same tokens in this language's spelling."""
+    def read(self, text: str, tokens: list[str] | None) -> list[str]:
+        """The same, given the tokens any language would see, if they are known."""
+        if self._words is not None and not text.isascii():
+            text = unicodedata.normalize("NFC", text.casefold())
+            changed = self._words.sub(lambda word: self._accented[word[0]], text)
+            if changed != text:
+                tokens = tokenise(changed)
+        if tokens is None:
+            tokens = tokenise(text)
+        if self.characters:
+            return _characters(tokens)
         if not self._pairs:
             return tokens
         result = []
@@ -171,3 +193,16 @@ class Tokeniser:
     def words(self, text: str) -> list[str]:
         """The tokens without marks: for names and templates."""
         return [token for token in self(text) if token not in MARKS]
+
+
+def _characters(tokens: list[str]) -> list[str]:
+    """Words taken apart, with a space between."""
+    result: list[str] = []
+    for token in tokens:
+        if result and token not in MARKS and result[-1] not in MARKS:
+            result.append(SPACE)
+        if token in MARKS or token[0].isdigit():
+            result.append(token)
+        else:
+            result += token
+    return result

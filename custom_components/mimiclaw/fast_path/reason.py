@@ -23,10 +23,8 @@ def is_reason(chart: Chart, start: int, end: int) -> bool:
         return False
     words = 0
     # "Because" before it or, in Japanese, after it, is sign enough.
-    signed = "{reason_link}" in chart.spans[start] or any(
-        (end, _) in chart.spans[place].get("{reason_end}", ())
-        for place in range(start, end)
-        for _ in ("",)
+    signed = "{reason_link}" in chart.spans[start] or _ends_with_because(
+        chart, start, end
     )
     for index in range(start, end):
         token = chart.tokens[index]
@@ -48,3 +46,11 @@ def is_reason(chart: Chart, start: int, end: int) -> bool:
 
 def _within(chart: Chart, symbol: str, index: int, end: int) -> bool:
     return any(place <= end for place, _ in chart.spans[index].get(symbol, ()))
+
+
+def _ends_with_because(chart: Chart, start: int, end: int) -> bool:
+    return any(
+        place == end
+        for index in range(start, end)
+        for place, _ in chart.spans[index].get("{reason_end}", ())
+    )

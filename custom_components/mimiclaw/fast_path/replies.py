@@ -13,9 +13,8 @@ from hassil.parser import ParseError
 import home_assistant_intents
 import yaml
 
-from .automaton import TemplateError
+from .automaton import TemplateError, phrases
 from .languages import closest
-from .lexicon import phrases
 from .sentence_file import is_template
 
 REPLIES: Final = Path(__file__).parent / "replies"

@@ -48,7 +48,7 @@ class FastPath:
                 continue
             tried.add(code)
             grammar = compiled[code]
-            chart = Chart(grammar, grammar.tokeniser.respelled(tokens))
+            chart = Chart(grammar, grammar.tokeniser.read(text, tokens))
             if not chart.known:
                 continue
             match = Reading(chart, grammar, self._grammar.channels, area).match()
