@@ -89,6 +89,8 @@ class Grammar:
         problems: list[SentenceFileError] = []
         for asked in languages:
             language = closest_language(asked)
+            if language is None and _extra(asked, extra_dir):
+                language = asked
             if language is None:
                 problems.append(
                     SentenceFileError(f"{asked}.yaml", 0, "no sentences for it")
@@ -114,14 +116,17 @@ class Grammar:
         )
 
 
+def _extra(language: str, extra_dir: Path | None) -> Path | None:
+    """The household's own file for a language, if there is one."""
+    path = extra_dir / f"{language}.yaml" if extra_dir else None
+    return path if path is not None and path.is_file() else None
+
+
 def _files(language: str, extra_dir: Path | None) -> list[SentenceFile]:
     """The sentence files of one language: the household's first, then ours."""
     own = SENTENCES / f"{language}.yaml"
-    files = []
-    if extra_dir is not None:
-        extra = extra_dir / f"{language}.yaml"
-        if extra.is_file():
-            files.append(read_sentence_file(extra))
+    extra = _extra(language, extra_dir)
+    files = [read_sentence_file(extra)] if extra else []
     if own.is_file():
         files.append(read_sentence_file(own))
     else:

@@ -41,7 +41,7 @@ _UNSPACED: Final = (
 _PAUSES: Final = frozenset(",;、،؛﹐﹑‚")
 _STOPS: Final = frozenset(".!。｡।॥؟۔")
 _QUESTIONS: Final = frozenset("?؟⸮")
-_SILENT: Final = frozenset("¡¿~〜～・･\u0640")
+_SILENT: Final = frozenset("¡¿~〜～・･\u0640՞՛՜")
 _APOSTROPHES: Final = frozenset("'’‘ʼ´′`")
 _DASHES: Final = frozenset("-‐‑‒–—―−")
 

@@ -64,10 +64,13 @@ class SentenceFile:
     skip_words: list[Text] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
     problems: list[SentenceFileError] = field(default_factory=list)
+    #: Whether its mistakes are for the household to mend.
+    reported: bool = True
 
     def problem(self, line: int, message: str) -> None:
         """Note a mistake."""
-        self.problems.append(SentenceFileError(self.path, line, message))
+        if self.reported:
+            self.problems.append(SentenceFileError(self.path, line, message))
 
 
 def is_template(text: str) -> bool:
