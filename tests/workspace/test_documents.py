@@ -224,6 +224,15 @@ def test_a_folder_of_many_files_gets_an_index(house: House) -> None:
     assert not (house.root / "memory/INDEX.md").exists()
 
 
+def test_indexes_and_section_lists_are_there_before_anybody_asks(house: House) -> None:
+    for number in range(51):
+        house.put(f"/docs/recipes/dish-number-{number:02d}.md", f"# Dish {number}\n")
+    house.put("/docs/manual.md", manual(30))
+    assert house.space.build_index() == 0
+    assert "Dish 50" in house.text("/docs/recipes/INDEX.md")
+    assert "Procedure 30" in house.text("/docs/manual.toc.md")
+
+
 def test_an_owner_s_own_index_is_left_alone(house: House) -> None:
     for number in range(60):
         house.put(f"/memory/topic-of-day-{number:02d}.md", "# x\n")

@@ -196,7 +196,7 @@ def test_a_kernel_that_has_watches_again_is_asked_again(
         patch.setattr(watch_module, "_libc_call", lambda name, *args: -1)
         space = Workspace(house.root)
         assert not space.view(HOUSEHOLD).search("zebra")
-        assert not space.watch.reliable
+        before = space.watch.reliable
     house.put("/memory/first-of-all-notes.md", "# One\n\nzebra\n")
     space.watch._try_at = 0.0
     space.index._scan_took = 1e9
@@ -208,7 +208,7 @@ def test_a_kernel_that_has_watches_again_is_asked_again(
     }
     monkeypatch.setattr(watch_module, "_libc_call", lambda name, *args: answers[name]())
     assert space.view(HOUSEHOLD).search("zebra")
-    assert space.watch.reliable
+    assert (before, space.watch.reliable) == (False, True)
     space.close()
     os.close(other_end)
 

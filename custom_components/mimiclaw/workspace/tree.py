@@ -138,6 +138,14 @@ class Tree:
         found.sort(key=lambda item: item.name)
         return found
 
+    def folders(self) -> list[Parts]:
+        """Return every folder that is not hidden, the root first; links are not followed."""
+        found: list[Parts] = []
+        for folder, inside, _ in os.walk(self.root, followlinks=False):
+            inside[:] = [name for name in inside if not name.startswith(".")]
+            found.append(Path(folder).relative_to(self.root).parts)
+        return found
+
     def write(self, parts: Parts, data: bytes) -> Stamp:
         """Replace or create a file: whole and on the disk, or not at all."""
         with self.folder(parts[:-1], create=True) as folder, as_sentence(parts):

@@ -6,6 +6,7 @@ All methods are synchronous and safe to call from several threads.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from .access import is_rules
 from .census import Census
 from .documents import Documents
 from .errors import Changed, NotFound, TooLarge, WorkspaceError
+from .folder_index import refresh_index
 from .index import SearchIndex
 from .locks import FileLocks
 from .names import Parts, text_of
@@ -197,8 +199,18 @@ class Workspace:
 
         Searches go on meanwhile. Returns how many files are left when ``stop`` was set.
         """
+        left = self.index.refresh(stop=stop.is_set if stop else None)
+        if not left:
+            self.tidy()
+        return left
+
+    def tidy(self) -> None:
+        """Bring section lists and folder indexes up to date; what a turn needs is, anyway."""
         self.documents.refresh()
-        return self.index.refresh(stop=stop.is_set if stop else None)
+        for folder in self.tree.folders():
+            if folder:
+                with suppress(WorkspaceError):
+                    refresh_index(self, folder)
 
     def problems(self) -> list[Problem]:
         """Return the files that were skipped because they are broken; they are left untouched."""
