@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+import errno
+import fcntl
 import json
+import os
 from pathlib import Path
+import stat
+
+import pytest
 
 from custom_components.mimiclaw.workspace.errors import Changed
 from custom_components.mimiclaw.workspace.tree import Tree
@@ -65,9 +71,6 @@ def test_of_two_turns_that_read_the_same_text_one_has_to_read_again(
 
 
 def test_a_living_writer_s_temporary_file_is_not_swept(house: House) -> None:
-    import fcntl
-    import os
-
     dead = house.put("/memory/.mimiclaw-dead", "half")
     living = house.put("/memory/.mimiclaw-living", "half")
     fd = os.open(living, os.O_RDWR)
@@ -79,6 +82,37 @@ def test_a_living_writer_s_temporary_file_is_not_swept(house: House) -> None:
     finally:
         os.close(fd)
     assert house.space.seed().swept == 1
+
+
+def test_a_disk_that_cannot_sync_a_folder_is_written_all_the_same(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.fsync
+
+    def no_folders(fd: int) -> None:
+        if stat.S_ISDIR(os.fstat(fd).st_mode):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        real(fd)
+
+    monkeypatch.setattr(os, "fsync", no_folders)
+    house.view().write("/memory/deep/new-folder-there.md", "# New\n")
+    house.space.sessions.append("assist", "n", "user", "hello")
+    assert house.text("/memory/deep/new-folder-there.md") == "# New\n"
+
+
+def test_a_repository_in_the_tree_is_not_watched_or_searched(house: House) -> None:
+    for number in range(20):
+        house.put(f"/.git/objects/{number:02x}/note.md", "# zebra\n")
+    view = house.view()
+    assert not view.search("zebra")
+    assert all(
+        not name.startswith(".")
+        for folder in house.space.watch._folders.values()
+        for name in folder
+    )
+    house.put("/memory/.obsidian/plugins/note.md", "# zebra\n")
+    assert not view.search("zebra")
+    assert [entry.name for entry in view.list("/memory")] == ["MEMORY.md"]
 
 
 def test_a_write_survives_its_temporary_file_being_swept(house: House) -> None:

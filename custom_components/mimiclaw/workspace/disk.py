@@ -23,6 +23,7 @@ from .names import Parts, text_of
 _DIR = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NO_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.ENOSYS})
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -74,7 +75,7 @@ def open_folder(parent: int, name: str, parts: Parts, *, create: bool) -> int:
             raise NotFound(f"There is no folder {text_of(parts)}.") from None
         with suppress(FileExistsError):
             os.mkdir(name, 0o755, dir_fd=parent)
-            os.fsync(parent)
+            sync_folder(parent)
         return os.open(name, _DIR, dir_fd=parent)
     except OSError as err:
         raise open_error(err, parent, parts, folder_wanted=True) from err
@@ -167,7 +168,7 @@ def replace(
             with suppress(OSError):
                 os.unlink(temp, dir_fd=folder)
             raise
-        os.fsync(folder)
+        sync_folder(folder)
         return stamp_of(os.fstat(fd))
     finally:
         os.close(fd)
@@ -213,6 +214,15 @@ def read_all(fd: int, limit: int) -> bytes:
         chunks.append(chunk)
         left -= len(chunk)
     return b"".join(chunks)
+
+
+def sync_folder(fd: int) -> None:
+    """Bring the names in a folder to the disk; some network disks know no such thing."""
+    try:
+        os.fsync(fd)
+    except OSError as err:
+        if err.errno not in _NO_SYNC:
+            raise
 
 
 def write_all(fd: int, data: bytes) -> None:

@@ -340,7 +340,7 @@ def is_searched(parts: Parts) -> bool:
 
 def _walk(root: Path, top: Parts) -> Iterator[tuple[Parts, Stamp]]:
     """Give the searched files below a folder; links are given, not followed."""
-    stack: list[Parts] = [top]
+    stack: list[Parts] = [] if any(part.startswith(".") for part in top) else [top]
     while stack:
         folder = stack.pop()
         with _scandir(os.path.join(root, *folder)) as entries:  # noqa: PTH118

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +73,8 @@ def seed(tree: Tree, locks: FileLocks, skills_dir: Path | None) -> SeedReport:
         raise Unavailable(
             f"The workspace folder cannot be made ({err.strerror})."
         ) from err
-    swept = sum(_sweep(tree, folder) for folder in _folders(tree.root))
+    folders = [*tree.folders(), (paths.TRASH_DIR,)]
+    swept = sum(_sweep(tree, folder) for folder in folders)
     created: list[str] = []
     for path, text in FIRST_FILES.items():
         parts = tuple(path.strip("/").split("/"))
@@ -191,17 +191,6 @@ def _version(tree: Tree, parts: Parts) -> str | None:
 
 def _is_there(tree: Tree, parts: Parts) -> bool:
     return _version(tree, parts) is not None
-
-
-def _folders(root: Path) -> list[Parts]:
-    """Return every folder of the tree but the hidden ones of ours, links not followed."""
-    found: list[Parts] = []
-    for folder, names, _ in os.walk(root, followlinks=False):
-        names[:] = [
-            name for name in names if name not in (paths.INDEX_DIR, paths.LOCK_DIR)
-        ]
-        found.append(Path(folder).relative_to(root).parts)
-    return found
 
 
 def _sweep(tree: Tree, folder: Parts) -> int:

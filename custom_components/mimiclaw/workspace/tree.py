@@ -23,6 +23,7 @@ from .disk import (
     replace,
     stamp_of,
     stat_or_none,
+    sync_folder,
     too_large,
     write_all,
 )
@@ -192,7 +193,7 @@ class Tree:
                     raise
                 os.fsync(fd)
                 if not info.st_size:
-                    os.fsync(folder)
+                    sync_folder(folder)
             finally:
                 os.close(fd)
 

@@ -19,7 +19,6 @@ import time
 import weakref
 
 from .names import Parts
-from .paths import INDEX_DIR, LOCK_DIR, TRASH_DIR
 from .tree import TEMP_PREFIX
 
 _MODIFY, _CLOSE_WRITE, _MOVED_FROM, _MOVED_TO = 0x2, 0x8, 0x40, 0x80
@@ -42,7 +41,6 @@ _HEADER = struct.Struct("iIII")
 # The kernel may have been out of watches only for now.
 _TRY_AGAIN_S = 60.0
 _BUFFER = 256 * 1024
-_SKIPPED = frozenset({INDEX_DIR, LOCK_DIR, TRASH_DIR})
 # Kinds of disk whose changes by other machines this kernel never hears of.
 _DEAF = (
     "nfs",
@@ -176,7 +174,8 @@ class Watch:
             entries = [
                 entry.name
                 for entry in os.scandir(real)
-                if entry.is_dir(follow_symlinks=False) and entry.name not in _SKIPPED
+                if entry.is_dir(follow_symlinks=False)
+                and not entry.name.startswith(".")
             ]
         except OSError:
             return True
@@ -224,7 +223,8 @@ class Watch:
                 self._folders.pop(number, None)
                 continue
             name = os.fsdecode(raw)
-            if name.startswith(TEMP_PREFIX) or (not folder and name in _SKIPPED):
+            hidden_folder = mask & _ISDIR and name.startswith(".")
+            if name.startswith(TEMP_PREFIX) or hidden_folder:
                 continue
             if not name:
                 self._tell(folder, is_folder=True)
