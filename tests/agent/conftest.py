@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,11 +16,12 @@ NOW = datetime(2026, 12, 1, 9, 30, tzinfo=UTC)
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
     """A workspace as it is after the first start."""
     made = Workspace(tmp_path / "mimiclaw", clock=lambda: NOW)
     made.seed()
-    return made
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -250,3 +250,15 @@ async def test_a_call_printed_as_text_is_made_and_never_spoken(play: Play) -> No
     parts, trace, _ = await play(Reply(text=f"I look. {printed}"), Reply(text="A cat."))
     assert spoken(parts) == "I look. A cat."
     assert [line.tool for line in trace.lines] == ["look"]
+
+
+async def test_a_turn_too_long_for_the_model_is_made_shorter(play: Play) -> None:
+    too_long = Reply(
+        status=400,
+        error=("invalid_request_error", "prompt is too long: 210000 tokens > 200000"),
+    )
+    call = Reply(calls=(Call("look", {"what": "cat " * 500}, "one"),))
+    parts, trace, server = await play(call, too_long, too_long, Reply(text="Shorter."))
+    assert spoken(parts) == "Shorter."
+    assert "left out to make room" in str(server.asked[-1])
+    assert trace.outcome == "answered"

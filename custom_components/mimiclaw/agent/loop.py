@@ -6,7 +6,7 @@ Whatever happens on the way, the turn ends in something that can be said.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 import logging
@@ -15,6 +15,7 @@ import time
 from ..providers.protocol import (
     AssistantMessage,
     ChatMessage,
+    ErrorKind,
     Event,
     Native,
     Provider,
@@ -34,6 +35,7 @@ from ..providers.protocol import (
 from .parts import Called, Calling, Part, RoundStart, Said, Text, Thinking
 from .printed_calls import PrintedCalls
 from .profile import Profile
+from .shrink import ATTEMPTS, shrink
 from .toolbox import Toolbox
 from .trace import Trace
 
@@ -87,6 +89,7 @@ async def run(turn: Turn) -> AsyncGenerator[Part]:
     """
     ends = time.monotonic() + turn.profile.turn_deadline_s
     messages: list[ChatMessage] = [*turn.history, turn.message]
+    shrunk = 0
     turn.trace.provider = turn.provider.config.name
     turn.trace.model = turn.provider.config.model
     spoken = False
@@ -99,12 +102,21 @@ async def run(turn: Turn) -> AsyncGenerator[Part]:
             )
             result = _Round(PrintedCalls(turn.toolbox.tools))
             yield RoundStart()
-            async with aclosing(_ask(turn, tuple(messages), ends, last=last)) as events:
-                async for event in events:
-                    part = _take(event, result, turn.trace)
-                    if part is not None:
-                        spoken = spoken or isinstance(part, Text)
-                        yield part
+            try:
+                asked = _ask(turn, tuple(messages), ends, last=last)
+                async with aclosing(asked) as events:
+                    async for event in events:
+                        part = _take(event, result, turn.trace)
+                        if part is not None:
+                            spoken = spoken or isinstance(part, Text)
+                            yield part
+            except ProviderError as err:
+                if err.kind is not ErrorKind.CONTEXT or shrunk >= ATTEMPTS or spoken:
+                    raise
+                shrunk += 1
+                place = _place(messages, turn.message)
+                messages = shrink(messages, place, shrunk)
+                continue
             if left := result.close():
                 spoken = True
                 yield Text(left)
@@ -138,6 +150,11 @@ async def run(turn: Turn) -> AsyncGenerator[Part]:
         )
         turn.trace.outcome = "deadline"
         yield Said("turn_deadline_spoken" if spoken else "turn_deadline")
+
+
+def _place(messages: Sequence[ChatMessage], own: ChatMessage) -> int:
+    """Return where the person's own message stands."""
+    return next(place for place, one in enumerate(messages) if one is own)
 
 
 async def _ask(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import log
 from typing import TYPE_CHECKING, Final
 
@@ -28,7 +29,7 @@ _AT_LEAST: Final = 3
 def _same(one: str, other: str) -> bool:
     if one == other:
         return True
-    if is_gram(one) or is_gram(other):
+    if one[:_STEM_CHARS] != other[:_STEM_CHARS] or is_gram(one):
         return False
     shared = 0
     for first, second in zip(one, other, strict=False):
@@ -39,8 +40,9 @@ def _same(one: str, other: str) -> bool:
     return shared >= _STEM_CHARS and shared >= _STEM_SHARE * longest
 
 
-def _words(text: str) -> list[str]:
-    return useful(words_of(text))
+@lru_cache(maxsize=2048)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(useful(words_of(text)))
 
 
 def relevant(
