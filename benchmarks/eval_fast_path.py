@@ -58,7 +58,9 @@ def read_cases(folder: Path) -> Iterator[dict[str, Any]]:
                 yield json.loads(line)
 
 
-def run_cases(channels: list[ChannelNames], cases: list[dict[str, Any]]) -> list[Result]:
+def run_cases(
+    channels: list[ChannelNames], cases: list[dict[str, Any]]
+) -> list[Result]:
     """Every case against the grammar of its language."""
     grammar = Grammar.compile(sorted({case["lang"] for case in cases}), channels)
     for problem in grammar.problems:

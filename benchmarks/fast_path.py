@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 import gc
 import itertools
 import random
@@ -78,7 +79,7 @@ def channels(called: list[str], language: str = "") -> list[ChannelNames]:
 
 def sentences(templates: tuple[str, ...], called: list[str], seed: int) -> list[str]:
     """Distinct sentences; where names run out they differ in case and ending."""
-    chance = random.Random(seed)  # noqa: S311 - a repeatable choice, nothing secret
+    chance = random.Random(seed)
     made: dict[str, None] = {}
     while len(made) < SENTENCES:
         text = chance.choice(templates).format(
@@ -168,7 +169,9 @@ async def against_default_agent(size: int) -> Figures:
                 async_expose_entity(hass, conversation.DOMAIN, entity, True)
             await hass.async_block_till_done()
             fast_path = FastPath(Grammar.compile(["en"], channels(called)))
-            ours_first = fast_path_times(fast_path, ["turn on north pump"], understood=True)
+            ours_first = fast_path_times(
+                fast_path, ["turn on north pump"], understood=True
+            )
             theirs_first = await default_agent_times(
                 hass, ["turn on north pump"], understood=True
             )
@@ -198,7 +201,7 @@ def compile_figures() -> Figures:
     Grammar.compile(["en"], channels(names(8)))  # modules and tables are loaded once
     for language in sorted(own_languages()):
         times = [
-            timed(lambda code=language: Grammar.compile([code], channels(names(8))))
+            timed(partial(Grammar.compile, [language], channels(names(8))))
             for _ in range(7)
         ]
         one = figure(statistics.median(times), "ms", times)
@@ -233,8 +236,8 @@ def _hostile(chance: random.Random) -> Iterator[str]:
     for length in (10, 100, 240, 1_000, 20_000):
         for _ in range(20):
             yield "".join(chance.choice(alphabet) for _ in range(length))
-    for bomb in ("a" * 240, "(a+)+" * 40, "turn on the pump and " * 11, "1" * 240):
-        yield bomb
+    yield from ("a" * 240, "(a+)+" * 40, "turn on the pump and " * 11, "1" * 240)
+    yield from ("pump on, fan off, " * 13, "pump, " * 40, "1 h " * 60)
     yield "turn on the pump and " * 50_000
 
 
@@ -243,13 +246,10 @@ def fuzz_figure() -> Figures:
 
     The best of three a text, or other processes' work is measured too.
     """
-    fast_path = FastPath(Grammar.compile(sorted(own_languages()), channels(names(100))))
-    languages = sorted(own_languages())
+    fast_path = FastPath(Grammar.compile(sorted(own_languages()), channels(["pump", "fan"])))
     rates = []
-    for text in _hostile(random.Random(5)):  # noqa: S311 - a repeatable choice
-        took = min(
-            timed(lambda said=text: fast_path.recognize(said, ["en"])) for _ in range(3)
-        )
+    for text in _hostile(random.Random(5)):
+        took = min(timed(partial(fast_path.recognize, text, ["en"])) for _ in range(3))
         rates.append(took / max(1.0, len(text.encode()) / 1000))
     return {"fuzz_ms_per_kb": figure(max(rates), "ms/KB", rates)}
 

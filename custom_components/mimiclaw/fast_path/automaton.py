@@ -100,7 +100,7 @@ class Builder[Payload]:
         Templates that begin alike share their states, so reading costs about one
         look-up a token however many templates there are.
         """
-        start = (START,)
+        start: tuple[int, ...] = (START,)
         numbers: dict[tuple[int, ...], int] = {start: START}
         sets = [start]
         edges: list[dict[str, int]] = []

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .automaton import START, Automaton
-from .normalise import PAUSE, SPACE
+from .durations import UNITS, duration_s
+from .normalise import MARKS, PAUSE, SPACE
 
 if TYPE_CHECKING:
     from .grammar import LanguageGrammar
@@ -21,48 +21,22 @@ _HOUR = 3600
 
 #: A list value that stands for this makes the sentence a request put as a question.
 ASK = "ask"
+#: More names in a row than this is a transcript, not an order.
+MAX_NAMES = 8
 
-_KEPT = frozenset(("{name}", "{duration}", "{short_duration}", "{number}", "{unit}", "{one_unit}", "{area}"))
+_KEPT = UNITS | frozenset(
+    ("{name}", "{area}", "{number}", "{duration}", "{short_duration}")
+)
 _NO_SPANS: list[Span] = []
 _PAUSES = frozenset((PAUSE, SPACE))
 _DIGITS = frozenset("0123456789")
 
 
-def _seconds(slots: Mapping[str, float], taken: Taken) -> float | None:
-    """A duration's length: (number + plus) units, then smaller units in falling order.
-
-    A number after the last unit counts in the next smaller one ("1 h 30").
-    """
-    if slots.get("swapped"):  # "минут десять": the unit before its number
-        ((_, unit), (_, count)) = taken
-        return float(unit * count)
-    total = 0.0
-    number: float | None = None
-    smallest = math.inf
-    for symbol, value in taken:
-        if symbol == "{number}":
-            after_unit = smallest is not math.inf
-            if number is not None or (after_unit and value % 1):
-                return None
-            number = value
-        elif symbol in ("{unit}", "{one_unit}"):
-            if value >= smallest:
-                return None
-            total += (1.0 if number is None else number) * value
-            smallest = value
-            number = None
-    if smallest is math.inf:
-        return None
-    total *= slots.get("times", 1.0)
-    total += slots.get("plus", 0.0) * smallest
-    if number is not None:
-        total += number * smallest / 60
-    return total if total > 0 else None
-
-
 class Chart:
-    """The spans of one sentence in one language. `known` tells whether anything in it
-    can be acted on at all; if not, nothing more is worked out.
+    """The spans of one sentence in one language.
+
+    `known` tells whether anything in it can be acted on at all; if not, nothing more is
+    worked out.
     """
 
     __slots__ = ("_grammar", "known", "names", "skips", "spans", "tokens")
@@ -89,7 +63,8 @@ class Chart:
             skips: list[int] = [index + 1] if token in _PAUSES else []
             for symbol, value, end in starting_at(tokens, index):
                 if not symbol:
-                    skips.append(end)
+                    if self._is_word(index, end):
+                        skips.append(end)
                 elif symbol in at:
                     at[symbol].append((end, value))
                 else:
@@ -111,6 +86,15 @@ class Chart:
                 self._place_lists(index)
         for index in timed:
             self._place_durations(index)
+
+    def _is_word(self, start: int, end: int) -> bool:
+        """Whether tokens are a whole word: of letters, only spaced ones may be left out."""
+        if not self._grammar.tokeniser.characters:
+            return True
+        tokens = self.tokens
+        return (start == 0 or tokens[start - 1] in MARKS) and (
+            end == len(tokens) or tokens[end] in MARKS
+        )
 
     def _place_areas(self) -> None:
         """Names with the area they are in, beside the plain ones."""
@@ -142,8 +126,11 @@ class Chart:
             after = self._skip(self._joined(end))
             for place in after:
                 # Names further on are laid out already: it goes from right to left.
-                for further, rest in self.spans[place].get("{name}", _NO_SPANS):
-                    spans.append((further, value + rest))
+                spans += [
+                    (further, value + rest)
+                    for further, rest in self.spans[place].get("{name}", _NO_SPANS)
+                    if len(rest) < MAX_NAMES
+                ]
         self.spans[index]["{name}"] = spans
 
     def _joined(self, end: int) -> set[int]:
@@ -173,7 +160,7 @@ class Chart:
     def _place_durations(self, index: int) -> None:
         found: dict[int, set[float]] = {}
         for end, payload, taken in self.run(self._grammar.durations, index):
-            seconds = _seconds(payload, taken)
+            seconds = duration_s(payload, taken)
             if seconds is not None:
                 found.setdefault(end, set()).add(seconds)
         if found:
@@ -202,8 +189,7 @@ class Chart:
             here = at[index]
             for place in here if len(here) < 2 else dict.fromkeys(here):
                 state, took = place
-                for payload in accepts[state]:
-                    found.append((index, payload, took))
+                found += [(index, payload, took) for payload in accepts[state]]
                 if index == count:
                     continue
                 out = edges[state]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from hassil.expression import Sentence
 from hassil.parser import ParseError
 
 from .automaton import Automaton, Builder, TemplateError
@@ -17,22 +18,26 @@ from .languages import SENTENCES, base_language, closest_language
 from .lexicon import SKIP, Lexicon
 from .names import NameIndex
 from .normalise import Tokeniser
-from .sentence_file import SentenceFile, is_template, read_sentence_file
+from .sentence_file import Block, SentenceFile, is_template, read_sentence_file
 
 #: What a sentence of each intent asks for.
 INTENTS: Final = frozenset(
     ("TurnOn", "TurnOff", "Open", "Close", "Toggle", "AllOn", "AllOff")
-    + ("QueryState", "QueryValue", "Query")
-)
+) | frozenset(("QueryState", "QueryValue", "Query"))
 _DURATION: Final = "Duration"
 _PLACE: Final = "Place"
 #: Lists that are filled by the channels and by the chart.
 _FILLED: Final = frozenset(("name", "area", "duration", "short_duration"))
+#: Lists whose values stand for a number.
+_NUMBERS: Final = frozenset(("number", "unit", "one_unit"))
 #: Lists with a meaning of their own, which no template has to mention.
-_SPECIAL: Final = frozenset(
-    ("lead", "ask", "tail", "tail_if_asked", "join", "then", "all", "number", "unit", "one_unit")
-    + ("reason_sign", "reason_never", "reason_link", "reason_start", "reason_end")
+_SPECIAL: Final = (
+    _NUMBERS
+    | frozenset(("lead", "ask", "tail", "tail_if_asked", "join", "then", "all"))
+    | frozenset(("reason_sign", "reason_never", "reason_link"))
+    | frozenset(("reason_start", "reason_end"))
 )
+_QUESTION: Final = frozenset(("required", "forbidden", "allowed", "asked"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,7 @@ class LanguageGrammar:
     lexicon: Lexicon
     all_words: frozenset[str]
     number_words: dict[int, str]
-    settings: dict[str, Any]
+    name_endings: tuple[str, ...]
     tokeniser: Tokeniser
     names: NameIndex
     areas: NameIndex
@@ -138,10 +143,11 @@ def _compile(
     language: str, files: list[SentenceFile], channels: tuple[ChannelNames, ...]
 ) -> LanguageGrammar:
     rules = {name: rule for f in reversed(files) for name, rule in f.rules.items()}
-    settings = {k: v for f in reversed(files) for k, v in f.settings.items()}
     strict = (SENTENCES / f"{language}.yaml").is_file()
     tokeniser = Tokeniser(
-        settings.get("respell"), settings.get("accented"), characters=not strict
+        {k: v for f in files for k, v in f.respell.items()},
+        {k: v for f in files for k, v in f.accented.items()},
+        characters=not strict,
     )
     lexicon, lists = _lexicon(files, rules, tokeniser)
 
@@ -149,42 +155,26 @@ def _compile(
         return name in _FILLED or name in lists
 
     sentences: Builder[Meaning] = Builder(rules, exists, tokeniser, strict=strict)
-    durations: Builder[dict[str, float]] = Builder(rules, exists, tokeniser, strict=True)
+    durations: Builder[dict[str, float]] = Builder(
+        rules, exists, tokeniser, strict=True
+    )
     places: Builder[bool] = Builder(rules, exists, tokeniser, strict=True)
     for file in files:
         for block in file.blocks:
-            add: Callable[[Any], None]
-            if block.intent == _DURATION:
-                slots = {k: v for k, v in block.slots.items() if isinstance(v, float)}
-                add = lambda s, v=slots: durations.add(s, v, bare=True)  # noqa: E731
-            elif block.intent == _PLACE:
-                add = lambda s: places.add(s, True, bare=True)  # noqa: E731
-            elif block.intent in INTENTS:
-                question = str(block.metadata.get("question", "forbidden"))
-                if block.intent.startswith("Query"):
-                    question = str(block.metadata.get("question", "allowed"))
-                meaning = Meaning(block.intent, question)
-                # A bare name is no command, but with a question mark it asks.
-                bare = question == "required"
-                add = lambda s, m=meaning, b=bare: sentences.add(s, m, bare=b)  # noqa: E731
-            else:
-                file.problem(0, f"unknown intent {block.intent}")
-                continue
             for sentence, line in block.sentences:
                 try:
-                    add(sentence)
+                    _add(block, sentence, sentences, durations, places)
                 except TemplateError as err:
                     file.problem(line, str(err))
-    alls = [v.text.text for f in files for v in f.lists.get("all", ())]
     grammar = LanguageGrammar(
         language=language,
         sentences=sentences.build(),
         durations=durations.build(),
         places=places.build(),
         lexicon=lexicon,
-        all_words=lexicon.first_words("all") if alls else frozenset(),
+        all_words=lexicon.first_words("all"),
         number_words=_number_words(files),
-        settings=settings,
+        name_endings=tuple(e for f in files for e in f.name_endings),
         tokeniser=tokeniser,
         names=NameIndex(),
         areas=NameIndex(),
@@ -192,8 +182,32 @@ def _compile(
     return _with_names(grammar, channels)
 
 
+def _add(
+    block: Block,
+    sentence: Sentence,
+    sentences: Builder[Meaning],
+    durations: Builder[dict[str, float]],
+    places: Builder[bool],
+) -> None:
+    """Add a template to what its intent says it is. Raises TemplateError."""
+    if block.intent == _DURATION:
+        durations.add(sentence, block.slots, bare=True)
+    elif block.intent == _PLACE:
+        places.add(sentence, True, bare=True)
+    elif block.intent in INTENTS:
+        asks = block.intent.startswith("Query")
+        question = block.metadata.get("question", "allowed" if asks else "forbidden")
+        if question not in _QUESTION:
+            raise TemplateError(f"question: {question} is none of {sorted(_QUESTION)}")
+        # A bare name is no command, but with a question mark it asks.
+        bare = question == "required"
+        sentences.add(sentence, Meaning(block.intent, question), bare=bare)
+    else:
+        raise TemplateError(f"there is no intent {block.intent}")
+
+
 def _lexicon(
-    files: Sequence[SentenceFile], rules: dict[str, Any], tokeniser: Tokeniser
+    files: Sequence[SentenceFile], rules: Mapping[str, Sentence], tokeniser: Tokeniser
 ) -> tuple[Lexicon, set[str]]:
     lexicon = Lexicon(tokeniser)
     lists = set(_SPECIAL)
@@ -207,6 +221,8 @@ def _lexicon(
             lists.add(name)
             for value in values:
                 try:
+                    if name in _NUMBERS and not isinstance(value.out, float):
+                        raise TemplateError(f"a value of {name} needs a number as out:")
                     lexicon.add(name, value.text.text, value.out, rules)
                 except (TemplateError, ParseError) as err:
                     file.problem(value.text.line, str(err))
@@ -230,7 +246,7 @@ def _with_names(
     grammar: LanguageGrammar, channels: Sequence[ChannelNames]
 ) -> LanguageGrammar:
     """The grammar with the channels' names in place."""
-    endings = grammar.settings.get("name_endings") or ()
+    endings = grammar.name_endings
     names, areas = NameIndex(endings), NameIndex(endings)
     for index, channel in enumerate(channels):
         for name in _names(channel, grammar.language):

@@ -53,9 +53,11 @@ _SPACED_DASH = re.compile(r"\s[-–—]+\s|—")
 
 def unspaced(token: str) -> bool:
     """Whether a token is one character of a script without spaces."""
-    if len(token) != 1 or token < "\u0e00":
+    if len(token) != 1:
         return False
     code = ord(token)
+    if code < _UNSPACED[0][0]:
+        return False
     return any(low <= code <= high for low, high in _UNSPACED)
 
 
@@ -69,6 +71,9 @@ class _Table(dict[int, str]):
 
 
 def _replacement(char: str) -> str:
+    category = unicodedata.category(char)
+    if category == "Nd":
+        return str(unicodedata.digit(char))
     if unspaced(char):
         return f"\x1f{char}\x1f"
     if char in _SILENT:
@@ -81,9 +86,6 @@ def _replacement(char: str) -> str:
         return STOP
     if char in _APOSTROPHES or char in _DASHES or char.isspace():
         return " "
-    category = unicodedata.category(char)
-    if category == "Nd":
-        return str(unicodedata.digit(char))
     if category[0] in "LN":
         return char
     if category[0] == "M":
@@ -182,13 +184,13 @@ class Tokeniser:
             return _characters(tokens)
         if not self._pairs:
             return tokens
-        result = []
-        for token in tokens:
-            for written, meant in self._pairs:
-                if written in token:
-                    token = token.replace(written, meant)
-            result.append(token)
-        return result
+        return [self._respelled(token) for token in tokens]
+
+    def _respelled(self, token: str) -> str:
+        for written, meant in self._pairs:
+            if written in token:
+                token = token.replace(written, meant)
+        return token
 
     def words(self, text: str) -> list[str]:
         """The tokens without marks: for names and templates."""
@@ -199,7 +201,8 @@ def _characters(tokens: list[str]) -> list[str]:
     """Words taken apart, with a space between."""
     result: list[str] = []
     for token in tokens:
-        if result and token not in MARKS and result[-1] not in MARKS:
+        words = bool(result) and token not in MARKS and result[-1] not in MARKS
+        if words and not (unspaced(token) and unspaced(result[-1])):
             result.append(SPACE)
         if token in MARKS or token[0].isdigit():
             result.append(token)

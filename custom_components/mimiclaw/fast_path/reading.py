@@ -139,8 +139,9 @@ class Reading:
         return is_reason(chart, after, last)
 
     def _next(self, after: int) -> set[int]:
-        """Where the next command may begin: at once (transcripts have no commas), or
-        after a linking word.
+        """Where the next command may begin: after a linking word, or at once.
+
+        Transcripts have no commas.
         """
         places = {after}
         spans = self._chart.spans
@@ -176,8 +177,10 @@ class Reading:
     def _polite(
         self, start: int, asked: bool, symbols: tuple[str, ...]
     ) -> set[tuple[int, bool]]:
-        """Places reached from `start` over polite words; with whether a request was
-        made as a question on the way."""
+        """Places reached from `start` over polite words.
+
+        With each, whether a request was made as a question on the way.
+        """
         chart = self._chart
         places = {(start, asked)}
         if start >= self._count or not (
@@ -258,7 +261,9 @@ class Reading:
 
     def _one(self, intent: str, candidates: tuple[int, ...]) -> ChannelNames | None:
         """The channel that is meant: the only one that can do it, or the one here."""
-        able = [c for c in map(self._channels.__getitem__, candidates) if _can(c, intent)]
+        able = [
+            c for c in map(self._channels.__getitem__, candidates) if _can(c, intent)
+        ]
         if len(able) > 1 and self._area is not None:
             able = [c for c in able if c.area and c.area.casefold() == self._area]
         return able[0] if len(able) == 1 else None

@@ -19,7 +19,6 @@ from .sentence_file import is_template
 
 REPLIES: Final = Path(__file__).parent / "replies"
 _FALLBACK: Final = "en"
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 #: Slots that are given in seconds and spoken as a length of time.
 _LENGTHS: Final = frozenset(("duration", "remaining", "limit"))
@@ -118,9 +117,7 @@ def _form(plural: str, forms: tuple[str, ...], count: int) -> str:
 
 
 def _read(path: Path) -> _Language:
-    data: dict[str, Any] = yaml.load(  # noqa: S506 - the safe loader, in C where it is
-        path.read_text(encoding="utf-8"), Loader=_Loader
-    )
+    data: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return _Language(
         code=data["language"],
         plural=data["plural"],
@@ -153,5 +150,5 @@ def _first_form(template: str) -> str:
         return template
     try:
         return phrases(parse_sentence(template).expression, {})[0].strip()
-    except (TemplateError, ParseError):
+    except TemplateError, ParseError:
         return ""

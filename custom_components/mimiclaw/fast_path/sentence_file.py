@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from hassil.expression import Sentence
 from hassil.parse_expression import parse_sentence
@@ -48,8 +48,8 @@ class Block:
 
     intent: str
     sentences: tuple[tuple[Sentence, int], ...]
-    slots: dict[str, Any]
-    metadata: dict[str, Any]
+    slots: dict[str, float]
+    metadata: dict[str, str]
 
 
 @dataclass(slots=True)
@@ -62,7 +62,9 @@ class SentenceFile:
     lists: dict[str, list[ListValue]] = field(default_factory=dict)
     rules: dict[str, Sentence] = field(default_factory=dict)
     skip_words: list[Text] = field(default_factory=list)
-    settings: dict[str, Any] = field(default_factory=dict)
+    name_endings: list[str] = field(default_factory=list)
+    respell: dict[str, str] = field(default_factory=dict)
+    accented: dict[str, str] = field(default_factory=dict)
     problems: list[SentenceFileError] = field(default_factory=list)
     #: Whether its mistakes are for the household to mend.
     reported: bool = True
@@ -130,8 +132,8 @@ class _Reader:
                 case "skip_words":
                     result.skip_words += self._texts(node)
                 case "settings":
-                    for name, _, body in self._pairs(node):
-                        result.settings[name] = self._plain(body)
+                    for name, at, body in self._pairs(node):
+                        self._setting(name, at, body)
                 case _:
                     result.problem(line, f"unknown key {key}")
 
@@ -145,16 +147,16 @@ class _Reader:
 
     def _block(self, intent: str, node: yaml.Node) -> None:
         sentences: list[tuple[Sentence, int]] = []
-        slots: dict[str, Any] = {}
-        metadata: dict[str, Any] = {}
+        slots: dict[str, float] = {}
+        metadata: dict[str, str] = {}
         for key, line, body in self._pairs(node):
             if key == "sentences":
-                for item in self._items(body):
-                    if parsed := self._sentence(item):
-                        sentences.append(parsed)
-            elif key in ("slots", "metadata"):
-                target = slots if key == "slots" else metadata
-                target.update({k: self._plain(v) for k, _, v in self._pairs(body)})
+                parsed = map(self._sentence, self._items(body))
+                sentences += [sentence for sentence in parsed if sentence]
+            elif key == "slots":
+                slots |= self._numbers(body)
+            elif key == "metadata":
+                metadata |= self._strings(body)
             else:
                 self._result.problem(line, f"unknown key {key} in {intent}")
         self._result.blocks.append(Block(intent, tuple(sentences), slots, metadata))
@@ -174,15 +176,15 @@ class _Reader:
 
     def _in_out(self, values: list[ListValue], node: yaml.Node) -> None:
         spoken: Text | None = None
-        out: Any = None
+        out: float | str | None = None
         for key, line, body in self._pairs(node):
             if key == "in":
                 spoken = self._text(body)
             elif key == "out":
-                out = self._plain(body)
+                out = self._value(body)
             else:
                 self._result.problem(line, f"unknown key {key} in a list value")
-        if spoken is None or isinstance(out, dict | list) or out is None:
+        if spoken is None or out is None:
             line = node.start_mark.line + 1
             self._result.problem(line, "a list value needs in: and out:")
             return
@@ -224,26 +226,40 @@ class _Reader:
         self._wrong(node, "text")
         return None
 
-    def _plain(self, node: yaml.Node) -> Any:
-        """A scalar by its YAML type, or a list or mapping of them."""
-        if isinstance(node, yaml.MappingNode):
-            return {key: self._plain(item) for key, _, item in self._pairs(node)}
-        if isinstance(node, yaml.SequenceNode):
-            return [self._plain(item) for item in node.value]
+    def _setting(self, name: str, line: int, node: yaml.Node) -> None:
+        if name == "name_endings":
+            self._result.name_endings += [text.text for text in self._texts(node)]
+        elif name == "respell":
+            self._result.respell |= self._strings(node)
+        elif name == "accented":
+            self._result.accented |= self._strings(node)
+        else:
+            self._result.problem(line, f"unknown setting {name}")
+
+    def _strings(self, node: yaml.Node) -> dict[str, str]:
+        pairs = ((key, self._text(value)) for key, _, value in self._pairs(node))
+        return {key: text.text for key, text in pairs if text}
+
+    def _numbers(self, node: yaml.Node) -> dict[str, float]:
+        numbers = {}
+        for key, line, body in self._pairs(node):
+            value = self._value(body)
+            if isinstance(value, float):
+                numbers[key] = value
+            else:
+                self._result.problem(line, f"{key} needs a number")
+        return numbers
+
+    def _value(self, node: yaml.Node) -> float | str | None:
+        """A number where YAML sees one, otherwise the text; None if it is neither."""
         if not isinstance(node, yaml.ScalarNode):
-            self._wrong(node, "a plain value")
             return None
-        value = node.value
-        match node.tag.rpartition(":")[2]:
-            case "bool":
-                return value.lower() in ("true", "yes", "on")
-            case "int" | "float":
-                try:
-                    return float(value)
-                except ValueError:
-                    return value
-            case _:
-                return value
+        if node.tag.rpartition(":")[2] in ("int", "float"):
+            try:
+                return float(node.value)
+            except ValueError:
+                return str(node.value)
+        return str(node.value)
 
     def _wrong(self, node: yaml.Node, wanted: str) -> None:
         self._result.problem(node.start_mark.line + 1, f"{wanted} expected here")
