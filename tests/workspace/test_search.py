@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 import os
 from pathlib import Path
 import sqlite3
+import time
 
 import pytest
 
@@ -347,3 +349,26 @@ def test_indexing_goes_on_where_it_was_stopped(house: House) -> None:
     assert asked == 1
     assert house.space.build_index() == 0
     assert paths_of(house, "zebra699") == ["/memory/note-of-animal-699.md"]
+
+
+def test_many_turns_search_while_files_change_and_the_index_is_damaged(
+    house: House,
+) -> None:
+    def turn(number: int) -> None:
+        view = house.view(ALICE)
+        for step in range(12):
+            path = f"/memory/turn-{number}-step-note.md"
+            view.write(path, f"# Turn {number}\n\nheron{number}x{step}\n")
+            assert path in [hit.path for hit in view.search(f"heron{number}x{step}")]
+            house.space.skills.catalogue()
+            view.list("/memory")
+
+    def spoil() -> None:
+        for _ in range(6):
+            time.sleep(0.02)
+            (house.root / ".index/search.sqlite").unlink(missing_ok=True)
+
+    with ThreadPoolExecutor(7) as pool:
+        jobs = [pool.submit(turn, number) for number in range(6)] + [pool.submit(spoil)]
+        for job in jobs:
+            job.result()

@@ -96,23 +96,37 @@ class SearchIndex:
             self._enqueue(parts)
 
     def find(
-        self, question: str, person: str | None, place: Parts, limit: int
-    ) -> list[Row]:
-        """Return the sections that fit best, at most ``limit`` with some to spare."""
+        self,
+        question: str,
+        person: str | None,
+        place: Parts,
+        limit: int,
+        budget_s: float = 1.0,
+    ) -> tuple[list[Row], int]:
+        """Return the sections that fit best, with some to spare, and how many files are not indexed yet.
+
+        budget_s: how long what changed may be indexed first. Nobody comes between that and
+        the search, so what is found is no older than the call.
+        """
         words = useful(words_of(question))
-        if not words:
-            return []
+        left = 0
         with self._lock:
-            for _ in range(2):
+            for _ in range(_PATIENCE):
                 try:
+                    left = self.refresh(budget_s)
                     self._db.open()
-                    return self._find(words, person, place, max(limit * 3, _CANDIDATES))
+                    if self._db.made_anew:
+                        # It was deleted meanwhile.
+                        continue
+                    most = max(limit * 3, _CANDIDATES)
+                    rows = self._find(words, person, place, most) if words else []
                 except InUse:
-                    return []
+                    return [], left
                 except Damaged:
                     self._start_anew()
-                    self.refresh(2.0)
-        return []
+                else:
+                    return rows, left
+        return [], left
 
     def stamps(self) -> dict[str, Stamp]:
         """Return all indexed files."""
@@ -213,13 +227,13 @@ class SearchIndex:
         if not self._guarded(self._db.open):
             return
         changes = self._feed.take()
-        if self._db.made_anew:
-            self._db.made_anew = False
-            changes.everything = True
-        if changes.everything:
+        empty = self._db.made_anew
+        self._db.made_anew = False
+        if changes.everything or empty:
             now = time.monotonic()
             resting = (
-                self._scan_took > _SHORT_SCAN_S
+                not empty
+                and self._scan_took > _SHORT_SCAN_S
                 and (now - self._scanned_at) * _SCAN_SHARE < self._scan_took
             )
             if self._watch.reliable or not resting:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _SNIPPET_CHARS = 240
 _PER_FILE = 3
-_REFRESH_S = 1.0
 # Conversations are searched without an index: the newest files, from their ends.
 _SESSION_FILES = 200
 
@@ -60,8 +59,7 @@ def search(
     hits = Hits()
     for attempt in range(2):
         hits = Hits()
-        hits.pending = workspace.index.refresh(_REFRESH_S)
-        rows = workspace.index.find(query, speaker.person, place, limit)
+        rows, hits.pending = workspace.index.find(query, speaker.person, place, limit)
         if _shown(workspace, speaker, rows, words, place, limit, hits) or attempt:
             break
     return hits

@@ -162,8 +162,9 @@ class SemanticSearch:
     ) -> Hits:
         """Put both results together and show them as any search does."""
         parts = view.place(path) if path else ()
-        pending = self._workspace.index.refresh(1.0)
-        rows = self._workspace.index.find(query, view.speaker.person, parts, limit)
+        rows, pending = self._workspace.index.find(
+            query, view.speaker.person, parts, limit
+        )
         owners = [""] if view.speaker.person is None else ["", view.speaker.person]
         near: list[Near] = []
         without: set[str] = set()
