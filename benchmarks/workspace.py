@@ -34,7 +34,7 @@ from custom_components.mimiclaw.workspace.paths import Limits
 from custom_components.mimiclaw.workspace.speaker import HOUSEHOLD, Speaker
 from custom_components.mimiclaw.workspace.vectors import SemanticSearch
 from custom_components.mimiclaw.workspace.workspace import View, Workspace
-from tests.workspace import attacks, household, torture
+from tests.workspace import attack_paths, attacks, household, torture
 
 SIZES = {"1k": 1_000, "10k": 10_000, "100k": 100_000}
 WRITERS, EDITS = 50, 200
@@ -192,10 +192,12 @@ def escapes() -> dict[str, Figure]:
     """Try every attack in every way, and links made between check and use."""
     with scratch() as folder:
         target = attacks.Target(folder / "paths")
-        won = sum(len(attacks.escapes(target, path)) for path in attacks.PATHS)
+        won = sum(len(attacks.escapes(target, path)) for path in attack_paths.PATHS)
         raced = attacks.race(attacks.Target(folder / "race"), RACE_ROUNDS)
     return {
-        "escapes": count(won + len(raced), "escapes", len(attacks.PATHS) + RACE_ROUNDS)
+        "escapes": count(
+            won + len(raced), "escapes", len(attack_paths.PATHS) + RACE_ROUNDS
+        )
     }
 
 

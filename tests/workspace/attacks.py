@@ -17,8 +17,6 @@ from custom_components.mimiclaw.workspace.errors import WorkspaceError
 from custom_components.mimiclaw.workspace.speaker import Speaker
 from custom_components.mimiclaw.workspace.workspace import View, Workspace
 
-from .attack_paths import PATHS as PATHS
-
 OUTSIDE = "outside-secret-4f1c"
 BOBS = "bobs-secret-77aa"
 SCHEDULE = '{"jobs": [{"message": "schedule-secret-91bd"}]}'

@@ -8,7 +8,7 @@ import pytest
 
 from custom_components.mimiclaw.workspace.errors import PathRefused, WorkspaceError
 
-from . import attacks
+from . import attack_paths, attacks
 from .conftest import ALICE, House
 
 
@@ -18,10 +18,10 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> attacks.Target:
 
 
 def test_there_are_enough_attacks() -> None:
-    assert len(attacks.PATHS) >= 150
+    assert len(attack_paths.PATHS) >= 150
 
 
-@pytest.mark.parametrize("path", attacks.PATHS, ids=ascii)
+@pytest.mark.parametrize("path", attack_paths.PATHS, ids=ascii)
 def test_an_attack_gets_nothing(target: attacks.Target, path: str) -> None:
     assert attacks.escapes(target, path) == []
 
@@ -29,7 +29,7 @@ def test_an_attack_gets_nothing(target: attacks.Target, path: str) -> None:
 def test_the_attacks_would_win_without_the_sandbox(target: attacks.Target) -> None:
     """The secrets are where the attacks look for them."""
     reached = 0
-    for path in attacks.PATHS:
+    for path in attack_paths.PATHS:
         try:
             real = target.root / path.lstrip("/")
             text = real.read_text(errors="replace") if real.is_file() else ""
