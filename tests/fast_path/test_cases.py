@@ -67,7 +67,9 @@ def _templates(path: Path) -> list[str]:
     ]
     templates += data["skip_words"]
     for values in data["lists"].values():
-        templates += [v["in"] if isinstance(v, dict) else str(v) for v in values["values"]]
+        templates += [
+            v["in"] if isinstance(v, dict) else str(v) for v in values["values"]
+        ]
     return templates + list(data.get("expansion_rules", {}).values())
 
 

@@ -73,7 +73,7 @@ def test_a_question_and_an_order_do_not_mix(read: Read) -> None:
 
 
 def test_more_than_eight_commands_are_a_transcript() -> None:
-    names = "one two three four five six seven eight nine".split()
+    names = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
     known = [channel(f"g/{name}", f"{name} relay") for name in names]
     fast_path = FastPath(Grammar.compile(["en"], known))
 

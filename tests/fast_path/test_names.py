@@ -11,7 +11,9 @@ from custom_components.mimiclaw.fast_path.router import FastPath
 from .conftest import Read, channel, plain
 
 
-def fast_path(*channels: ChannelNames, languages: tuple[str, ...] = ("en",)) -> FastPath:
+def fast_path(
+    *channels: ChannelNames, languages: tuple[str, ...] = ("en",)
+) -> FastPath:
     return FastPath(Grammar.compile(languages, channels))
 
 
@@ -48,7 +50,9 @@ def test_the_longer_name_wins_over_the_one_inside_it(read: Read) -> None:
 @pytest.mark.parametrize("spoken", ["relay 3", "Relay three", "the relay 3", "relay-3"])
 def test_a_number_in_a_name_is_said_in_digits_or_words(spoken: str) -> None:
     path = fast_path(*(channel(f"g/{n}", f"Relay {n}") for n in (1, 2, 3, 12)))
-    assert plain(path.recognize(f"turn on {spoken}", ["en"])) == [("turn_on", "3", None)]
+    assert plain(path.recognize(f"turn on {spoken}", ["en"])) == [
+        ("turn_on", "3", None)
+    ]
 
 
 def test_numbers_of_names_and_times_do_not_run_together() -> None:
@@ -107,7 +111,9 @@ def test_the_one_that_can_do_it_is_meant() -> None:
     assert path.recognize("what is the status of the door", ["en"]) is None
 
 
-def test_channels_change_without_reading_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_channels_change_without_reading_a_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     grammar = Grammar.compile(["en", "pl"], [channel("g/a", "old lamp")])
     monkeypatch.setattr("pathlib.Path.read_text", None)
     path = FastPath(grammar.with_channels([channel("g/a", "new lamp")]))

@@ -99,7 +99,7 @@ class Reading:
             commands = self._commands(clause, question)
             if commands is None:
                 continue
-            if self._is_over(end, after):
+            if self._is_over(end, after, clause[3]):
                 readings.append((commands,))
                 continue
             for following in self._next(after):
@@ -119,12 +119,12 @@ class Reading:
             index += 1
         return index, question
 
-    def _is_over(self, end: int, after: int) -> bool:
+    def _is_over(self, end: int, after: int, asked: bool) -> bool:
         """Whether nothing but thanks, or a reason, follows."""
         if after == self._count:
             return True
         if after > end:
-            places = self._polite(after, True, _AFTER)
+            places = self._polite(after, asked, _AFTER)
             if any(self._breaks(place)[0] == self._count for place, _ in places):
                 return True
         return self._is_reason_after(end, after)
