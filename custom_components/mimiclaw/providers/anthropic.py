@@ -113,14 +113,23 @@ class AnthropicProvider(WireProvider):
             extra = self._thinking[0] if self._thinking else {}
             tools = _offered(body["tools"], native_search=self._web_search)
             try:
-                return await self._client.messages.create(
-                    **{key: body[key] for key in ("model", "messages", "stream")},
+                # These are in the wire's own form already. As arguments the SDK would
+                # look for something to convert in every schema of every tool, which
+                # takes longer than all the rest of a request.
+                ready = {
+                    "messages": body["messages"],
                     **({"system": body["system"]} if body["system"] else {}),
                     **({"tools": tools} if tools else {}),
                     **({"tool_choice": body["tool_choice"]} if tools else {}),
+                    **extra,
+                }
+                return await self._client.messages.create(
+                    model=body["model"],
+                    stream=body["stream"],
+                    messages=[],
                     max_tokens=request.max_output_tokens
                     + (_BUDGET.get(self.config.thinking, 0) if extra else 0),
-                    extra_body=extra or None,
+                    extra_body=ready,
                     timeout=self._timeout(request),
                 )
             except Exception as err:
