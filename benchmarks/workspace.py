@@ -1,8 +1,7 @@
 """The workspace: lost updates, torn files, escapes, and how fast and well it finds things.
 
 Baselines in the same run: a plain scan with `grep -r`, and `bm25s` (an index in memory).
-With MIMICLAW_EMBEDDINGS_URL set to an OpenAI-compatible endpoint (and MIMICLAW_EMBEDDINGS_MODEL),
-the quality of search by meaning is measured too.
+With MIMICLAW_EMBEDDINGS_URL (and _MODEL) of an endpoint, search by meaning is measured too.
 """
 
 from __future__ import annotations
