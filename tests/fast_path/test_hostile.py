@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 
+from custom_components.mimiclaw.fast_path import router
 from custom_components.mimiclaw.fast_path.grammar import Grammar
 from custom_components.mimiclaw.fast_path.languages import own_languages
 from custom_components.mimiclaw.fast_path.normalise import MAX_CHARS, tokenise
@@ -120,7 +121,7 @@ def test_long_text_is_not_even_looked_at(
 ) -> None:
     order = "turn on the pump"
     assert noisy.recognize(order + " " * (MAX_CHARS - len(order)), ["en"])
-    monkeypatch.setattr("custom_components.mimiclaw.fast_path.router.tokenise", None)
+    monkeypatch.setattr(router, "tokenise", None)
     assert noisy.recognize(order + " " * MAX_CHARS, ["en"]) is None
     assert noisy.recognize(order * 60_000, ["en"]) is None
 
