@@ -42,6 +42,8 @@ _HITS = (
     "turn {name} off please",
     "please turn on the {name}",
     "can you switch off the {name}",
+    "is the {name} on",
+    "tell me the state of the {name}",
 )
 _MISSES = (
     "what did I tell you about the {name} last week",
@@ -246,7 +248,9 @@ def fuzz_figure() -> Figures:
 
     The best of three a text, or other processes' work is measured too.
     """
-    fast_path = FastPath(Grammar.compile(sorted(own_languages()), channels(["pump", "fan"])))
+    fast_path = FastPath(
+        Grammar.compile(sorted(own_languages()), channels(["pump", "fan"]))
+    )
     rates = []
     for text in _hostile(random.Random(5)):
         took = min(timed(partial(fast_path.recognize, text, ["en"])) for _ in range(3))

@@ -39,7 +39,7 @@ class Chart:
     worked out.
     """
 
-    __slots__ = ("_grammar", "known", "names", "skips", "spans", "tokens")
+    __slots__ = ("_grammar", "known", "last", "names", "skips", "spans", "tokens")
 
     def __init__(self, grammar: LanguageGrammar, tokens: Sequence[str]) -> None:
         self._grammar = grammar
@@ -47,7 +47,14 @@ class Chart:
         count = len(tokens)
         starting_at = grammar.names.starting_at
         self.names = [starting_at(tokens, index) for index in range(count)]
-        self.known = any(self.names) or not grammar.all_words.isdisjoint(tokens)
+        #: The last token at which a command's object begins; -1 if none does.
+        self.last = count - 1
+        everything = grammar.everything.starting_at
+        while self.last >= 0 and not (
+            self.names[self.last] or everything(tokens, self.last)
+        ):
+            self.last -= 1
+        self.known = self.last >= 0
         self.spans: list[dict[str, list[Span]]] = []
         self.skips: list[list[int]] = []
         if self.known:
@@ -81,7 +88,7 @@ class Chart:
             self.skips.append(skips)
         if len(grammar.areas):
             self._place_areas()
-        for index in range(len(tokens) - 1, -1, -1):
+        for index in range(self.last - 1, -1, -1):
             if "{name}" in self.spans[index]:
                 self._place_lists(index)
         for index in timed:
@@ -183,30 +190,31 @@ class Chart:
         count = len(tokens)
         found: list[tuple[int, Payload, Taken]] = []
         # Where the templates stand at each token, with what they took in so far.
-        at: list[list[tuple[int, Taken]]] = [[] for _ in range(count + 1)]
-        at[start].append((START, ()))
-        for index in range(start, count + 1):
-            here = at[index]
+        at: dict[int, list[tuple[int, Taken]]] = {start: [(START, ())]}
+        while at:
+            index = min(at) if len(at) > 1 else next(iter(at))
+            here = at.pop(index)
             for place in here if len(here) < 2 else dict.fromkeys(here):
                 state, took = place
-                found += [(index, payload, took) for payload in accepts[state]]
+                if accepts[state]:
+                    found += [(index, payload, took) for payload in accepts[state]]
                 if index == count:
                     continue
                 out = edges[state]
                 if out:
                     reached = out.get(tokens[index])
                     if reached is not None:
-                        at[index + 1].append((reached, took))
+                        at.setdefault(index + 1, []).append((reached, took))
                     for symbol, places in spans[index].items():
                         reached = out.get(symbol)
                         if reached is None:
                             continue
                         for end, value in places:
+                            taking = took
                             if symbol in _KEPT or value == ASK:
-                                at[end].append((reached, (*took, (symbol, value))))
-                            else:
-                                at[end].append((reached, took))
+                                taking = (*took, (symbol, value))
+                            at.setdefault(end, []).append((reached, taking))
                 if state != START:
                     for end in skips[index]:
-                        at[end].append(place)
+                        at.setdefault(end, []).append(place)
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -61,7 +62,7 @@ class LanguageGrammar:
     durations: Automaton[dict[str, float]]
     places: Automaton[bool]
     lexicon: Lexicon
-    all_words: frozenset[str]
+    everything: Lexicon
     number_words: dict[int, str]
     name_endings: tuple[str, ...]
     tokeniser: Tokeniser
@@ -172,7 +173,7 @@ def _compile(
         durations=durations.build(),
         places=places.build(),
         lexicon=lexicon,
-        all_words=lexicon.first_words("all"),
+        everything=_everything(files, rules, tokeniser),
         number_words=_number_words(files),
         name_endings=tuple(e for f in files for e in f.name_endings),
         tokeniser=tokeniser,
@@ -227,6 +228,18 @@ def _lexicon(
                 except (TemplateError, ParseError) as err:
                     file.problem(value.text.line, str(err))
     return lexicon, lists
+
+
+def _everything(
+    files: Sequence[SentenceFile], rules: Mapping[str, Sentence], tokeniser: Tokeniser
+) -> Lexicon:
+    """The words for all channels alone: a sentence without them and names is no order."""
+    lexicon = Lexicon(tokeniser)
+    for file in files:
+        for value in file.lists.get("all", ()):
+            with suppress(TemplateError, ParseError):  # noted where all lists are read
+                lexicon.add("all", value.text.text, value.out, rules)
+    return lexicon
 
 
 def _number_words(files: Sequence[SentenceFile]) -> dict[int, str]:

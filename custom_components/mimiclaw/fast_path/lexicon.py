@@ -26,11 +26,6 @@ class Lexicon:
     def __init__(self, tokeniser: Tokeniser) -> None:
         self._tokeniser = tokeniser
         self._root: dict[str, Any] = {}
-        self._firsts: dict[str, set[str]] = {}
-
-    def first_words(self, list_name: str) -> frozenset[str]:
-        """The tokens that values of a list begin with."""
-        return frozenset(self._firsts.get(list_name, ()))
 
     def add(
         self,
@@ -53,7 +48,6 @@ class Lexicon:
             raise TemplateError("a list value without a word")
         for token in tokens:
             node = node.setdefault(token, {})
-        self._firsts.setdefault(list_name, set()).add(tokens[0])
         entry = ("" if list_name == SKIP else f"{{{list_name}}}", value)
         entries = node.setdefault(_END, [])
         if entry not in entries:

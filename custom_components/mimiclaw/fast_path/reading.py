@@ -73,7 +73,7 @@ class Reading:
         """Where the first command may begin: at once, or after a reason."""
         starts = [0]
         chart = self._chart
-        for index in range(1, self._count):
+        for index in range(1, chart.last + 1):
             ended = chart.tokens[index] in (PAUSE, STOP, SPACE)
             if ended and is_reason(chart, 0, index):
                 starts.append(index + 1)
@@ -102,6 +102,8 @@ class Reading:
             if self._is_over(end, after, clause[3]):
                 readings.append((commands,))
                 continue
+            if after > self._chart.last:
+                continue  # no object is left for another command
             for following in self._next(after):
                 for rest in self._from(following):
                     if len(rest) < MAX_COMMANDS and len(readings) < _MAX_READINGS:
