@@ -1,7 +1,7 @@
 """From what was said or typed to a list of tokens.
 
 A token is a word, a number in digits, one character of a script that is written
-without spaces, or one of four marks: "," a pause, "." an end, "?" a question, and "!x"
+without spaces, or one of four marks: "," a pause, "." an end, "?" a question, and NUL
 for a character no command has (quotation marks, brackets, a colon), which nothing in a
 grammar matches.
 """
@@ -16,7 +16,7 @@ import unicodedata
 PAUSE: Final = ","
 STOP: Final = "."
 QUESTION: Final = "?"
-FOREIGN: Final = "!x"
+FOREIGN: Final = "\x00"
 SPACE: Final = " "
 MARKS: Final = frozenset((PAUSE, STOP, QUESTION, FOREIGN, SPACE))
 
@@ -45,9 +45,9 @@ _SILENT: Final = frozenset("¡¿~〜～・･\u0640՞՛՜")
 _APOSTROPHES: Final = frozenset("'’‘ʼ´′`")
 _DASHES: Final = frozenset("-‐‑‒–—―−")
 
-_TOKEN = re.compile(r"[0-9]+(?:[.,][0-9]{1,2}(?![0-9]))?|[.,?]|!x| +|[^0-9.,?!\x1f ]+")
+_TOKEN = re.compile(r"[0-9]+(?:[.,][0-9]{1,2}(?![0-9]))?|[.,?\x00]| +|[^0-9.,?\x00\x1f ]+")
 _ASCII_TOKEN = re.compile(
-    r"[0-9]+(?:[.,][0-9]{1,2}(?![0-9]))?|[a-z]+|!x|[^a-z0-9\s'`-]"
+    r"[0-9]+(?:[.,][0-9]{1,2}(?![0-9]))?|[a-z]+|[^a-z0-9\s'`-]"
 )
 _ASCII_MARKS = {
     ",": PAUSE,
