@@ -17,6 +17,7 @@ SUBENTRY_SATELLITE: Final = "satellite"
 
 CONF_PROVIDER: Final = "provider"
 CONF_BASE_URL: Final = "base_url"
+CONF_EMBEDDINGS: Final = "embeddings"
 CONF_DAILY_BUDGET: Final = "daily_budget"
 CONF_PROFILE: Final = "profile"
 CONF_LANGUAGES: Final = "languages"

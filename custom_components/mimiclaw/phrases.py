@@ -15,6 +15,23 @@ if TYPE_CHECKING:
 CATEGORY = "exceptions"
 
 
+#: Home Assistant names its Chinese translations by the script.
+SCRIPTS = {
+    "zh": "zh-Hans",
+    "zh-cn": "zh-Hans",
+    "zh-sg": "zh-Hans",
+    "zh-tw": "zh-Hant",
+    "zh-hk": "zh-Hant",
+}
+
+
+def translation_of(language: str) -> str:
+    """Return the translation that serves a language code."""
+    if script := SCRIPTS.get(language.lower()):
+        return script
+    return language if language.startswith("zh") else language.partition("-")[0]
+
+
 class Phrases:
     """Looks sentences up by key; English stands in for what a language lacks."""
 
@@ -25,7 +42,9 @@ class Phrases:
         self, language: str, key: str, placeholders: Mapping[str, str] | None = None
     ) -> str:
         """Return the sentence with its placeholders filled."""
-        texts = await async_get_translations(self._hass, language, CATEGORY, [DOMAIN])
+        texts = await async_get_translations(
+            self._hass, translation_of(language), CATEGORY, [DOMAIN]
+        )
         text = texts.get(f"component.{DOMAIN}.{CATEGORY}.{key}.message")
         if text is None:
             LOGGER.error("There is no sentence for %s", key)

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from homeassistant.const import CONF_API_KEY, CONF_MODEL
 from homeassistant.helpers.httpx_client import get_async_client
 
-from .const import CONF_BASE_URL, CONF_PROVIDER, PROVIDER_OFFLINE, SUBENTRY_PROVIDER
+from .const import (
+    CONF_BASE_URL,
+    CONF_EMBEDDINGS,
+    CONF_PROVIDER,
+    PROVIDER_OFFLINE,
+    SUBENTRY_PROVIDER,
+)
+from .providers.embeddings import Embeddings, EmbeddingsConfig, create_embeddings
 from .providers.factory import create
 from .providers.failover import ProviderChain
 from .providers.protocol import Provider, ProviderConfig
@@ -48,3 +55,18 @@ async def async_create_providers(
         if subentry.subentry_type == SUBENTRY_PROVIDER
     ] or [ProviderConfig(kind=PROVIDER_OFFLINE, name="Offline")]
     return ProviderChain([await async_create_provider(hass, one) for one in configs])
+
+
+def embeddings_config(data: Mapping[str, Any]) -> EmbeddingsConfig:
+    """Return the configuration that the options hold."""
+    return EmbeddingsConfig(
+        base_url=data[CONF_BASE_URL],
+        model=data[CONF_MODEL],
+        api_key=data.get(CONF_API_KEY, ""),
+    )
+
+
+async def async_create_embeddings(entry: ConfigEntry[Any]) -> Embeddings | None:
+    """Return the embeddings endpoint of the options, None where there is none."""
+    chosen = entry.options.get(CONF_EMBEDDINGS)
+    return await create_embeddings(embeddings_config(chosen)) if chosen else None

@@ -152,3 +152,11 @@ async def test_each_call_leaves_a_line(toolbox: Toolbox) -> None:
     )
     assert str(first).startswith('look {"text": "a"} → 5 B, ')
     assert second.error == "Not this one; try another."
+
+
+async def test_after_a_refused_write_a_look_is_taken_again(toolbox: Toolbox) -> None:
+    await toolbox.run_all([call("look", "a", 1)])
+    (refused,) = await toolbox.run_all([call("change", "refuse", 2)])
+    assert refused.is_error
+    (again,) = await toolbox.run_all([call("look", "a", 3)])
+    assert again.text == "did a"

@@ -27,9 +27,9 @@ The beginning of the most important ones stands below. Where a text is marked as
 
 # Memory
 - Save what is worth keeping without being asked: facts, preferences, dates, decisions. Asked to remember something: save it before you say so.
-- append_note for what happened or was said today. It dates the line itself.
-- What lasts goes to /memory/MEMORY.md, under the heading it belongs to: read the file first, then edit_file; never rewrite the whole of it.
-- Private things of the person speaking go to that person's own MEMORY.md. A wish about how you talk goes under "## Style" there.
+- append_note without section for what happened or was said today. It dates the line itself.
+- append_note with section for what lasts: it adds the fact under that heading of MEMORY.md. To correct or remove one: read the file first, then edit_file; never rewrite the whole of it.
+- Private things of the person speaking: append_note with private. A wish about how you talk: section "Style", private.
 - A new file: name it in 3 to 5 words that say what is in it, and begin it with "# Title".
 - Get the time with get_current_time when a date or time matters; never guess it.
 

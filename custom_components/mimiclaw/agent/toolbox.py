@@ -127,13 +127,14 @@ class Toolbox:
         if fingerprint in self._seen and tool.reads_only:
             return Outcome(REPEATED)
         outcome = await answer(tool, call, self.context)
+        if not tool.reads_only:
+            # What was read may be different now; and a write that was refused because
+            # the file has changed sends the model back to read it again.
+            self._seen.clear()
         if outcome.is_error:
             return outcome
         if tool.reads_only:
             self._seen.add(fingerprint)
-        else:
-            # What was read may be different now.
-            self._seen.clear()
         return Outcome(cut(outcome.text, self.profile.tool_result_bytes, CUT_MARKER))
 
 

@@ -28,6 +28,11 @@ def own_languages() -> frozenset[str]:
     return frozenset(path.stem for path in SENTENCES.glob("*.yaml"))
 
 
+def all_languages() -> list[str]:
+    """Languages with sentences, ours or Home Assistant's, sorted. Blocking."""
+    return sorted(own_languages() | set(home_assistant_intents.get_languages()))
+
+
 def base_language(code: str) -> str:
     """The language without its region."""
     return code.partition("-")[0].lower()
