@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,11 +48,12 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def desk(tmp_path: Path) -> Iterator[Desk]:
     """A workspace without any skill."""
     made = Desk(tmp_path / "mimiclaw")
     made.space.seed()
-    return made
+    yield made
+    made.space.close()
 
 
 @pytest.fixture

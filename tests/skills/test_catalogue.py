@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 import re
 
 from hypothesis import given
@@ -17,9 +16,8 @@ from custom_components.mimiclaw.workspace.errors import PathRefused
 from custom_components.mimiclaw.workspace.skill_marks import mark
 from custom_components.mimiclaw.workspace.skills import Skill
 from custom_components.mimiclaw.workspace.speaker import HOUSEHOLD
-from custom_components.mimiclaw.workspace.workspace import Workspace
 
-from .conftest import Desk
+from .conftest import LIBRARY, Desk
 
 
 def listed(desk: Desk, offer: Offer | None = None, cap: int = 2048) -> list[str]:
@@ -55,6 +53,7 @@ def test_use_is_remembered_over_a_restart_and_lost_without_harm(desk: Desk) -> N
     desk.space.view(HOUSEHOLD).read("/skills/cherry.md")
     again = Desk(desk.root, desk.now + timedelta(days=1))
     assert listed(again)[0] == "Cherry"
+    again.space.close()
     record = desk.root / ".index" / "skill-use.json"
     for broken in (
         "{",
@@ -65,6 +64,7 @@ def test_use_is_remembered_over_a_restart_and_lost_without_harm(desk: Desk) -> N
         record.write_text(broken, encoding="utf-8")
         fresh = Desk(desk.root, desk.now + timedelta(days=1))
         assert listed(fresh) == ["Apple", "Berry", "Cherry"]
+        fresh.space.close()
 
 
 def test_the_prompt_is_the_same_before_and_after_a_skill_was_read(desk: Desk) -> None:
@@ -184,11 +184,10 @@ def test_two_hundred_are_read_once(desk: Desk) -> None:
     assert [parts[-1] for parts in reads if parts[-1].endswith(".md")] == ["s0.md"]
 
 
-def test_the_whole_library_fits_the_share(tmp_path: Path) -> None:
-    space = Workspace(tmp_path / "m")
-    space.seed(Path(__file__).parents[2] / "skills")
+def test_the_whole_library_fits_the_share(desk: Desk) -> None:
+    desk.space.seed(LIBRARY)
     cap = FRONTIER.caps.skills - len("# Skills\n")
-    skills = space.skills.catalogue().skills
+    skills = desk.space.skills.catalogue().skills
     listing = text(skills, cap)
     assert len(skills) == 14
     assert "More, to find" not in listing
