@@ -45,10 +45,10 @@ _SILENT: Final = frozenset("¡¿~〜～・･\u0640՞՛՜")
 _APOSTROPHES: Final = frozenset("'’‘ʼ´′`")
 _DASHES: Final = frozenset("-‐‑‒–—―−")
 
-_TOKEN = re.compile(r"[0-9]+(?:[.,][0-9]{1,2}(?![0-9]))?|[.,?\x00]| +|[^0-9.,?\x00\x1f ]+")
-_ASCII_TOKEN = re.compile(
-    r"[0-9]+(?:[.,][0-9]{1,2}(?![0-9]))?|[a-z]+|[^a-z0-9\s'`-]"
+_TOKEN = re.compile(
+    r"[0-9]+(?:[.,][0-9]{1,2}(?![0-9]))?|[.,?\x00]| +|[^0-9.,?\x00\x1f ]+"
 )
+_ASCII_TOKEN = re.compile(r"[0-9]+(?:[.,][0-9]{1,2}(?![0-9]))?|[a-z]+|[^a-z0-9\s'`-]")
 _ASCII_MARKS = {
     ",": PAUSE,
     ";": PAUSE,
@@ -91,10 +91,11 @@ def _replacement(char: str) -> str:
         return ""
     if char in _QUESTIONS:
         return QUESTION
+    # The space keeps "1;5" from being read as one number.
     if char in _PAUSES:
-        return PAUSE
+        return PAUSE if char == PAUSE else f" {PAUSE}"
     if char in _STOPS:
-        return STOP
+        return STOP if char == STOP else f" {STOP}"
     if char in _APOSTROPHES or char in _DASHES or char.isspace():
         return " "
     if category[0] in "LN":
@@ -107,7 +108,7 @@ def _replacement(char: str) -> str:
     if category == "Cf" or (category == "Sk" and not char.isascii()):
         return ""
     if category == "So":
-        return PAUSE
+        return f" {PAUSE}"
     if char in "%&+":
         return f" {char} "
     return FOREIGN
@@ -133,11 +134,11 @@ def _ascii_tokens(text: str) -> list[str]:
     if _THREE_DIGITS.search(text):
         text += FOREIGN
     tokens = []
-    for token in _ASCII_TOKEN.findall(text.replace("...", " ")):
+    for token in _ASCII_TOKEN.findall(text.replace("...", " ").replace("~", "")):
         if token[0].isalnum():
             tokens.append(token)
-        elif mark := _ASCII_MARKS.get(token, FOREIGN):
-            tokens.append(mark)
+        else:
+            tokens.append(_ASCII_MARKS.get(token, FOREIGN))
     while tokens and tokens[0] in (PAUSE, STOP):
         del tokens[0]
     return tokens
