@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+import json
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,13 @@ def _openclaw(stage: Stage) -> None:
     assert "- The cat is called Mo" in memory
     assert "sk-" not in memory
     assert "Imported OpenClaw memory" in stage.notes()
+
+
+def _reminders(stage: Stage) -> None:
+    jobs = json.loads(stage.text("/cron.json"))["jobs"]
+    assert [job["name"] for job in jobs] == ["Bread", "Night watering"]
+    assert "take the bread out" in jobs[0]["message"]
+    assert any("Night watering" in one and "10 min" in one for one in stage.results)
 
 
 def _messages(stage: Stage) -> None:
@@ -283,6 +291,37 @@ SCENES = (
         files={
             "/memory/messages.md": "# Messages\n\n- [ ] message for Anna: the key is with Ben\n"
         },
+    ),
+    Scene(
+        "reminders",
+        "At six the bread has to come out, and every night at nine water for ten minutes",
+        (
+            (("get_current_time", {}), ("cron_list", {})),
+            (
+                (
+                    "cron_add",
+                    {
+                        "name": "Bread",
+                        "schedule_type": "at",
+                        "at": "18:00",
+                        "message": "Remind Anna to take the bread out of the oven.",
+                    },
+                ),
+                (
+                    "cron_add",
+                    {
+                        "name": "Night watering",
+                        "schedule_type": "cron",
+                        "expr": "0 21 * * *",
+                        "relay": "drip valve",
+                        "state": "on",
+                        "duration_s": 600,
+                    },
+                ),
+            ),
+        ),
+        _reminders,
+        needs_twin=True,
     ),
     Scene(
         "watering",

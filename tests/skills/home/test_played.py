@@ -181,5 +181,5 @@ def test_each_page_is_short_and_says_when(page: Path) -> None:
 
 
 def test_each_page_is_played() -> None:
-    played = {scene.skill for scene in SCENES} | {"skill-creator", "reminders"}
+    played = {scene.skill for scene in SCENES} | {"skill-creator"}
     assert played == {page.stem for page in LIBRARY.glob("*.md")}
