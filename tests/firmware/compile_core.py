@@ -41,7 +41,15 @@ def compile_program(
         for old in CACHE.glob(f"{name}-{'?' * 16}"):
             old.unlink()
         part = program.with_suffix(".part")
-        command = ["g++", "-std=gnu++20", "-g", *WARNINGS, *flags, f"-I{component}", f"-I{HARNESS}"]
+        command = [
+            "g++",
+            "-std=gnu++20",
+            "-g",
+            *WARNINGS,
+            *flags,
+            f"-I{component}",
+            f"-I{HARNESS}",
+        ]
         built = subprocess.run(
             [*command, *map(str, sources), "-o", str(part), "-pthread"],
             capture_output=True,
@@ -49,13 +57,19 @@ def compile_program(
             timeout=BUILD_TIMEOUT_S,
             check=False,
         )
-        assert built.returncode == 0, f"{name} does not compile:\n{built.stderr[-4000:]}"
+        assert built.returncode == 0, (
+            f"{name} does not compile:\n{built.stderr[-4000:]}"
+        )
         part.rename(program)
     return program
 
 
-def core_program(name: str, flags: Sequence[str] = ("-O2",), component: Path = COMPONENT) -> Path:
+def core_program(
+    name: str, flags: Sequence[str] = ("-O2",), component: Path = COMPONENT
+) -> Path:
     """The property tests' program: the I/O core and its checker."""
-    core = [component / file for file in ("io_types.cpp", "io_core.cpp", "io_command.cpp")]
+    core = [
+        component / file for file in ("io_types.cpp", "io_core.cpp", "io_command.cpp")
+    ]
     harness = [HARNESS / file for file in ("checker.cpp", "model.cpp", "program.cpp")]
     return compile_program(name, [*core, *harness], flags, component)

@@ -26,6 +26,7 @@ class Client:
         self.actions: dict[str, UserService] = {}
         self.events: list[dict[str, str]] = []
         self.states: dict[int, Any] = {}
+        self._history: list[tuple[int, Any]] = []
         self.keys: dict[str, int] = {}
 
     async def connect(self) -> Client:
@@ -39,6 +40,7 @@ class Client:
 
     def _on_state(self, state: Any) -> None:
         self.states[state.key] = state
+        self._history.append((state.key, getattr(state, "state", None)))
 
     def _on_event(self, call: HomeassistantServiceCall) -> None:
         if call.is_event and call.service == "esphome.mimiclaw_event":
@@ -46,6 +48,10 @@ class Client:
 
     def state(self, object_id: str) -> Any:
         return self.states.get(self.keys[object_id])
+
+    def history(self, object_id: str) -> list[Any]:
+        """Every state of the entity so far, the first one included."""
+        return [state for key, state in self._history if key == self.keys[object_id]]
 
     async def action(self, name: str, **data: Any) -> dict[str, Any]:
         answer = await self.api.execute_service(
@@ -60,7 +66,11 @@ class Client:
         self, channel: str, state: str, duration_ms: int = 0, actor: str = "fast_path"
     ) -> dict[str, Any]:
         return await self.action(
-            "mimiclaw_write", channel=channel, state=state, duration_ms=duration_ms, actor=actor
+            "mimiclaw_write",
+            channel=channel,
+            state=state,
+            duration_ms=duration_ms,
+            actor=actor,
         )
 
     async def read(self, channel: str) -> dict[str, Any]:

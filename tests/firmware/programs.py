@@ -110,11 +110,18 @@ def _channels(choose: _Choices) -> list[Channel]:
     channels = [_output(choose) for _ in range(2 + choose.byte() % 5)]
     for index, channel in enumerate(channels):
         # As the YAML has it: one safe_state: on an interlock
-        if channel.safe and any(c.safe and c.group == channel.group != 0 for c in channels[:index]):
+        if channel.safe and any(
+            c.safe and c.group == channel.group != 0 for c in channels[:index]
+        ):
             channels[index] = replace(channel, safe=False)
     for _ in range(choose.byte() % 3):
         channels.append(
-            Channel(INPUT, choose.pick((False, True)), actors=0, debounce_ms=choose.pick((0, 3, 20)))
+            Channel(
+                INPUT,
+                choose.pick((False, True)),
+                actors=0,
+                debounce_ms=choose.pick((0, 3, 20)),
+            )
         )
     return channels
 
@@ -122,28 +129,50 @@ def _channels(choose: _Choices) -> list[Channel]:
 def _instruction(choose: _Choices, channels: list[Channel]) -> str:
     outputs = [i for i, c in enumerate(channels) if c.kind != INPUT]
     guarded = {c.group for c in channels if c.safe}
-    kind = choose.pick((*["ticks"] * 8, *["command"] * 14, "late", "lose", "lose", "hold", "restart", "input", "stick"))
+    kind = choose.pick(
+        (
+            *["ticks"] * 8,
+            *["command"] * 14,
+            "late",
+            "lose",
+            "lose",
+            "hold",
+            "restart",
+            "input",
+            "stick",
+        )
+    )
     if kind == "ticks":
         return f"ticks {choose.pick((1, 1, 2, 5, 5, 20, 60, 150))}"
     if kind == "command":
         # Now and then a channel that is not there
         channel = choose.pick([*range(len(channels))] * 4 + [len(channels)])
-        op = choose.pick((READ, *[ON] * 6, OFF, OFF, OFF, TOGGLE, PULSE, PULSE, UNKNOWN))
+        op = choose.pick(
+            (READ, *[ON] * 6, OFF, OFF, OFF, TOGGLE, PULSE, PULSE, UNKNOWN)
+        )
         actor = choose.pick((*ACTORS * 4, 0))
         return f"command {channel} {op} {actor} {choose.pick((*[0] * 8, 1, 7, 33, 150, 500, -1, 86_400_001))}"
     if kind == "late":
         return f"late {1 + choose.byte() * 200}"
     if kind == "lose":
         # Long enough for the shorter timeout, or for both
-        return f"link 0\nticks {choose.pick((40, 60, 310))}\nlink {choose.pick((1, 1, 0))}"
+        return (
+            f"link 0\nticks {choose.pick((40, 60, 310))}\nlink {choose.pick((1, 1, 0))}"
+        )
     if kind == "hold":
         return f"hold 1\nticks {choose.pick((1, 30))}\nhold 0"
     if kind == "input":
-        return f"input {choose.pick(inputs)} {choose.byte() % 2}" if (inputs := [i for i in range(len(channels)) if i not in outputs]) else "ticks 1"
+        return (
+            f"input {choose.pick(inputs)} {choose.byte() % 2}"
+            if (inputs := [i for i in range(len(channels)) if i not in outputs])
+            else "ticks 1"
+        )
     if kind == "stick":
         # A pin stuck on beside a partner that must be on to be safe: nobody can keep that interlock
         free = [i for i in outputs if channels[i].group not in guarded]
-        return f"stick {choose.pick(free)} {choose.pick((0, 0, 1))}" if free else "ticks 1"
+        return (
+            f"stick {choose.pick(free)} {choose.pick((0, 0, 1))}" if free else "ticks 1"
+        )
     return kind
 
 
@@ -152,7 +181,9 @@ def decode(data: bytes) -> Program:
     choose = _Choices(data)
     tick = choose.pick((1000, 1000, 1000, 5000))
     timeout = choose.pick((0, 50, 50, 300))
-    program = Program([f"device {tick} {timeout} {choose.pick((0, 0, 1))} {choose.pick((0, 0, 30))}"])
+    program = Program(
+        [f"device {tick} {timeout} {choose.pick((0, 0, 1))} {choose.pick((0, 0, 30))}"]
+    )
     channels = _channels(choose)
     program.lines += [channel.line() for channel in channels]
     program.lines.append(f"begin {choose.byte()}")
@@ -181,7 +212,9 @@ class Core:
     """A running harness program: programs in, outcomes out."""
 
     def __init__(self, program: Path) -> None:
-        self._process = subprocess.Popen([str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(
+            [str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
 
     def run(self, program: Program) -> Outcome:
         """Run one program to its end."""
@@ -193,7 +226,9 @@ class Core:
         kind, _, rest = answer.partition(" ")
         if kind == "violation":
             return Outcome(rest, 0, 0, 0)
-        assert kind == "ok", f"the harness died: {answer!r} (exit {self._process.poll()})"
+        assert kind == "ok", (
+            f"the harness died: {answer!r} (exit {self._process.poll()})"
+        )
         ticks, commands, accepted = map(int, rest.split())
         return Outcome("", ticks, commands, accepted)
 
@@ -207,6 +242,9 @@ class Core:
         return self
 
     def __exit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
     ) -> None:
         self.close()

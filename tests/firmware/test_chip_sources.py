@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
 import json
 import os
 from pathlib import Path
@@ -47,7 +46,7 @@ def test_the_chips_own_files_are_sound_cpp(file: str, calibration: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def configurations(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def configurations(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of esphome/ with the secrets a user would add and a wake word made up here."""
     folder = tmp_path_factory.mktemp("chip") / "esphome"
     ignore = shutil.ignore_patterns("secrets.yaml", ".esphome", "__pycache__")
@@ -76,7 +75,7 @@ def configurations(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             }
         )
     )
-    yield folder
+    return folder
 
 
 def generate(folder: Path, name: str, node: str, **substitutions: str) -> Path:
@@ -102,12 +101,24 @@ def channels_of(source: Path) -> list[tuple[str, int]]:
     """Ids and pins of the channels in the generated program."""
     text = (source / "main.cpp").read_text()
     assert "add_channel" in text
-    return [(id_, int(pin)) for id_, pin in re.findall(r'\.id = "(\w+)",.*?\.pin = (\d+),', text, re.DOTALL)]
+    return [
+        (id_, int(pin))
+        for id_, pin in re.findall(r'\.id = "(\w+)",.*?\.pin = (\d+),', text, re.DOTALL)
+    ]
 
 
-@pytest.mark.parametrize(("channels", "count"), [("greenhouse", 8), ("relays-4", 4), ("relays-8", 8)])
-def test_satellite_generates_for_the_chip(configurations: Path, channels: str, count: int) -> None:
-    source = generate(configurations, "mimiclaw-satellite.yaml", "mimiclaw-satellite", channels=channels)
+@pytest.mark.parametrize(
+    ("channels", "count"), [("greenhouse", 8), ("relays-4", 4), ("relays-8", 8)]
+)
+def test_satellite_generates_for_the_chip(
+    configurations: Path, channels: str, count: int
+) -> None:
+    source = generate(
+        configurations,
+        "mimiclaw-satellite.yaml",
+        "mimiclaw-satellite",
+        channels=channels,
+    )
     main = (source / "main.cpp").read_text()
     defines = (source / "esphome" / "core" / "defines.h").read_text()
     assert len(channels_of(source)) == count
@@ -124,13 +135,23 @@ def test_satellite_generates_for_the_chip(configurations: Path, channels: str, c
     assert "set_task(0, 17)" in main
     # No back door on a chip
     assert "USE_MIMICLAW_TWIN" not in defines
-    component = {path.name for path in (source / "esphome" / "components" / "mimiclaw_io").iterdir()}
+    component = {
+        path.name
+        for path in (source / "esphome" / "components" / "mimiclaw_io").iterdir()
+    }
     assert {"io_task_esp32.cpp", "pins_esp32.cpp"} <= component
     assert not {name for name in component if "host" in name or "twin" in name}
 
 
-def test_the_chip_and_the_twin_have_the_same_channels(configurations: Path, twin_program: Path) -> None:
-    source = generate(configurations, "mimiclaw-satellite.yaml", "mimiclaw-satellite", channels="greenhouse")
+def test_the_chip_and_the_twin_have_the_same_channels(
+    configurations: Path, twin_program: Path
+) -> None:
+    source = generate(
+        configurations,
+        "mimiclaw-satellite.yaml",
+        "mimiclaw-satellite",
+        channels="greenhouse",
+    )
     built = twin_program.parents[1] / "data" / "build" / "mimiclaw-twin" / "src"
     assert channels_of(built) == channels_of(source)
 
@@ -144,5 +165,11 @@ def test_voice_satellite_generates_for_the_chip(configurations: Path) -> None:
     )
     assert len(channels_of(source)) == 8
     defines = (source / "esphome" / "core" / "defines.h").read_text()
-    for feature in ("USE_MICROPHONE", "USE_SPEAKER", "USE_MICRO_WAKE_WORD", "USE_VOICE_ASSISTANT", "USE_PSRAM"):
+    for feature in (
+        "USE_MICROPHONE",
+        "USE_SPEAKER",
+        "USE_MICRO_WAKE_WORD",
+        "USE_VOICE_ASSISTANT",
+        "USE_PSRAM",
+    ):
         assert feature in defines

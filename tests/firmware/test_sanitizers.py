@@ -8,7 +8,12 @@ import subprocess
 from .compile_core import COMPONENT, HARNESS, compile_program, core_program
 from .programs import Core, decode
 
-ADDRESS = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
+ADDRESS = (
+    "-O1",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+    "-fno-omit-frame-pointer",
+)
 THREAD = ("-O1", "-fsanitize=thread", "-DUSE_HOST", "-Wno-tsan")
 PROGRAMS = 200
 COMMANDS = 20_000
@@ -35,7 +40,9 @@ def test_threads_are_clean_and_every_command_is_answered_once() -> None:
             "pins_host.cpp",
         )
     ]
-    program = compile_program("threads-tsan", [*sources, HARNESS / "threads.cpp"], THREAD)
+    program = compile_program(
+        "threads-tsan", [*sources, HARNESS / "threads.cpp"], THREAD
+    )
     ran = subprocess.run(
         [str(program), str(COMMANDS)],
         capture_output=True,

@@ -27,7 +27,9 @@ async def test_forty_channels_in_pages(loopback: None) -> None:
         assert [channel["id"] for channel in found] == [f"relay_{i}" for i in range(40)]
         assert await client.action("mimiclaw_describe_page", page=0) == first
         for page in (-1, first["pages"], 2**31 - 1):
-            assert (await client.action("mimiclaw_describe_page", page=page))["channels"] == []
+            assert (await client.action("mimiclaw_describe_page", page=page))[
+                "channels"
+            ] == []
         assert (await client.write("relay_39", "on"))["state"] is True
         assert twin.control("read relay_39")["on"]
         await client.close()

@@ -53,61 +53,79 @@ async def test_write_answers_with_what_the_pin_shows(policy: Client) -> None:
         ("plain", "on", 0, "somebody", "actor_denied"),
         ("plain", "on", 0, "", "actor_denied"),
         ("guarded", "on", 0, "agent", "actor_denied"),
-        ("short", "pulse", 301, "agent", "over_max"),
-        ("bell", "on", 151, "agent", "over_max"),
+        ("short", "pulse", 1001, "agent", "over_max"),
+        ("bell", "on", 1001, "agent", "over_max"),
     ],
 )
 async def test_refused_with_a_reason_and_nothing_touched(
     policy: Client, channel: str, state: str, duration: int, actor: str, code: str
 ) -> None:
-    edges = {name: policy.twin.control(f"read {name}")["edges"] for name in ("plain", "guarded", "short", "bell")}
+    edges = {
+        name: policy.twin.control(f"read {name}")["edges"]
+        for name in ("plain", "guarded", "short", "bell")
+    }
     answer = await policy.write(channel, state, duration, actor)
     assert (answer["ok"], answer["code"]) == (False, code)
-    assert edges == {name: policy.twin.control(f"read {name}")["edges"] for name in edges}
-    await until(lambda: any(e["detail"] == code for e in policy.events), "the refusal's event")
+    assert edges == {
+        name: policy.twin.control(f"read {name}")["edges"] for name in edges
+    }
+    await until(
+        lambda: any(e["detail"] == code for e in policy.events), "the refusal's event"
+    )
 
 
 async def test_over_max_names_the_limit(policy: Client) -> None:
-    assert (await policy.write("short", "pulse", 5000))["limit_ms"] == 300
+    assert (await policy.write("short", "pulse", 5000))["limit_ms"] == 1000
 
 
 async def test_max_on_time_ends_in_off_and_an_event(policy: Client) -> None:
     answer = await policy.write("short", "on")
     assert answer["ok"]
-    assert 0 < answer["deadline_ms"] <= 300
+    assert 0 < answer["deadline_ms"] <= 1000
     # Asking again does not buy more time.
     assert (await policy.write("short", "on"))["deadline_ms"] <= answer["deadline_ms"]
     await until(lambda: any(e["type"] == "max_on" for e in policy.events), "max_on")
     event = next(e for e in policy.events if e["type"] == "max_on")
-    assert (event["channel"], event["ms"]) == ("short", "300")
+    assert (event["channel"], event["ms"]) == ("short", "1000")
     assert not level(policy.twin, "short")
     on, off = policy.twin.control("edges short")["edges"]
-    assert off["t_us"] - on["t_us"] >= 300_000
-    await until(lambda: policy.state("short") and policy.state("short").state is False, "the switch is off")
+    assert off["t_us"] - on["t_us"] >= 1_000_000
+    await until(
+        lambda: policy.state("short") and policy.state("short").state is False,
+        "the switch is off",
+    )
 
 
 async def test_minimum_times_refuse_with_what_is_left(policy: Client) -> None:
     # A boot counts as having just gone off.
-    await until(lambda: policy.twin.control("stats")["uptime_ms"] > 0)
-    await asyncio.sleep(0.35)
+    assert (await policy.write("slow", "on"))["code"] == "min_off"
+    await asyncio.sleep(1.0)
     assert (await policy.write("slow", "on"))["ok"]
     answer = await policy.write("slow", "off")
     assert (answer["code"], answer["state"]) == ("min_on", True)
-    assert 0 < answer["wait_ms"] <= 400
+    assert 0 < answer["wait_ms"] <= 2000
     await asyncio.sleep(answer["wait_ms"] / 1000)
     # Refused means refused: nothing was queued.
     assert level(policy.twin, "slow")
     assert (await policy.write("slow", "off"))["ok"]
     answer = await policy.write("slow", "on")
     assert answer["code"] == "min_off"
-    assert 0 < answer["wait_ms"] <= 300
+    assert 0 < answer["wait_ms"] <= 1000
 
 
 async def test_interlock_names_the_other(policy: Client) -> None:
     assert (await policy.write("up", "on"))["ok"]
     answer = await policy.write("down", "on")
-    assert (answer["ok"], answer["code"], answer["other"], answer["state"]) == (False, "interlock", "up", False)
-    await until(lambda: any(e["type"] == "interlock" for e in policy.events), "the interlock's event")
+    assert (answer["ok"], answer["code"], answer["other"], answer["state"]) == (
+        False,
+        "interlock",
+        "up",
+        False,
+    )
+    await until(
+        lambda: any(e["type"] == "interlock" for e in policy.events),
+        "the interlock's event",
+    )
     assert (await policy.write("up", "off"))["ok"]
     assert (await policy.write("down", "on"))["ok"]
     assert policy.twin.control("edges up")["count"] == 2
@@ -116,7 +134,11 @@ async def test_interlock_names_the_other(policy: Client) -> None:
 async def test_a_pin_that_does_not_move_is_no_success(policy: Client) -> None:
     policy.twin.control("stick plain 0")
     answer = await policy.write("plain", "on")
-    assert (answer["ok"], answer["code"], answer["state"]) == (False, "not_moved", False)
+    assert (answer["ok"], answer["code"], answer["state"]) == (
+        False,
+        "not_moved",
+        False,
+    )
     # Stuck on, it keeps its partner off although it was told to go off.
     policy.twin.control("stick up 1")
     assert (await policy.write("up", "off"))["code"] == "not_moved"
@@ -126,21 +148,30 @@ async def test_a_pin_that_does_not_move_is_no_success(policy: Client) -> None:
 async def test_momentary_channel(policy: Client) -> None:
     answer = await policy.write("bell", "on")
     assert answer["ok"]
-    assert 0 < answer["deadline_ms"] <= 150
-    assert (await policy.write("bell", "pulse"))["deadline_ms"] <= 150
-    await until(lambda: policy.twin.control("read bell")["edges"] == 2, "the pulse ended")
+    assert 0 < answer["deadline_ms"] <= 1000
+    assert (await policy.write("bell", "pulse"))["deadline_ms"] <= 1000
+    await until(
+        lambda: policy.twin.control("read bell")["edges"] == 2, "the pulse ended"
+    )
     on, off = policy.twin.control("edges bell")["edges"]
-    assert off["t_us"] - on["t_us"] >= 150_000
+    assert off["t_us"] - on["t_us"] >= 1_000_000
     policy.api.button_command(policy.keys["bell"])
-    await until(lambda: policy.twin.control("read bell")["edges"] == 4, "the button's pulse")
+    await until(
+        lambda: policy.twin.control("read bell")["edges"] == 4, "the button's pulse"
+    )
 
 
 async def test_the_switch_entity_is_an_automation(policy: Client) -> None:
     policy.api.switch_command(policy.keys["plain"], True)
-    await until(lambda: policy.state("plain") and policy.state("plain").state is True, "the switch is on")
+    await until(
+        lambda: policy.state("plain") and policy.state("plain").state is True,
+        "the switch is on",
+    )
     assert level(policy.twin, "plain")
     policy.api.switch_command(policy.keys["guarded"], True)
-    await until(lambda: any(e["channel"] == "guarded" for e in policy.events), "the refusal")
+    await until(
+        lambda: any(e["channel"] == "guarded" for e in policy.events), "the refusal"
+    )
     event = next(e for e in policy.events if e["channel"] == "guarded")
     assert (event["detail"], event["actor"]) == ("actor_denied", "automation")
     assert not level(policy.twin, "guarded")
@@ -151,10 +182,21 @@ async def test_inputs_and_analog(policy: Client) -> None:
     # Pulled up and inverted: an open button reads off.
     assert (await policy.read("button"))["state"] is False
     policy.twin.control("set button 0")
-    await until(lambda: policy.state("push_button") and policy.state("push_button").state is True, "pressed")
+    await until(
+        lambda: (
+            policy.state("push_button") and policy.state("push_button").state is True
+        ),
+        "pressed",
+    )
     assert (await policy.read("button"))["state"] is True
     policy.twin.control("set level 125")
-    await until(lambda: policy.state("tank_level") and abs(policy.state("tank_level").state - 125) < 0.1, "125 cm")
+    await until(
+        lambda: (
+            policy.state("tank_level")
+            and abs(policy.state("tank_level").state - 125) < 0.1
+        ),
+        "125 cm",
+    )
     answer = await policy.read("level")
     assert answer["ok"]
     assert answer["value"] == pytest.approx(125, abs=0.1)
@@ -162,12 +204,10 @@ async def test_inputs_and_analog(policy: Client) -> None:
 
 
 async def test_bouncing_input_is_reported_once(policy: Client) -> None:
-    seen: list[bool] = []
-    policy.api.subscribe_states(lambda s: seen.append(s.state) if s.key == policy.keys["push_button"] else None)
-    await until(lambda: seen == [False], "the first state")
+    await until(lambda: policy.history("push_button") == [False], "the first state")
     for value in (0, 1, 0, 1, 0):
         policy.twin.control(f"set button {value}")
-    await until(lambda: seen == [False, True], "pressed, once")
+    await until(lambda: policy.history("push_button") == [False, True], "pressed, once")
 
 
 async def test_safe_state_on_and_inverted(policy: Client) -> None:
@@ -180,7 +220,10 @@ async def test_the_policy_event_entity_tells_any_client(policy: Client) -> None:
     await policy.write("up", "on")
     await policy.write("down", "on")
     await until(
-        lambda: policy.state("policy_event") and policy.state("policy_event").event_type == "interlock",
+        lambda: (
+            policy.state("policy_event")
+            and policy.state("policy_event").event_type == "interlock"
+        ),
         "the event entity",
     )
 

@@ -25,11 +25,24 @@ SANITIZERS = {
 @pytest.fixture(scope="module", params=SANITIZERS)
 def sanitized(request: pytest.FixtureRequest) -> tuple[Path, dict[str, str]]:
     flags, env = SANITIZERS[request.param]
-    return build_twin(NODES / "policy.yaml", log=lambda _: None, compiler_flags=flags), env
+    return build_twin(
+        NODES / "policy.yaml", log=lambda _: None, compiler_flags=flags
+    ), env
 
 
 async def traffic(client: Client) -> None:
-    for channel in ("plain", "up", "down", "short", "bell", "freezer", "slow", "button", "level", "nothing"):
+    for channel in (
+        "plain",
+        "up",
+        "down",
+        "short",
+        "bell",
+        "freezer",
+        "slow",
+        "button",
+        "level",
+        "nothing",
+    ):
         for state in ("on", "toggle", "pulse", "off", "rubbish"):
             for duration in (0, 20, -1):
                 await client.write(channel, state, duration)
@@ -38,18 +51,30 @@ async def traffic(client: Client) -> None:
     await client.action("mimiclaw_describe_page", page=7)
 
 
-async def test_clean(sanitized: tuple[Path, dict[str, str]], loopback: None, tmp_path: Path) -> None:
+async def test_clean(
+    sanitized: tuple[Path, dict[str, str]], loopback: None, tmp_path: Path
+) -> None:
     program, env = sanitized
-    with Twin(program, env={**env, "MIMICLAW_TWIN_LINK_TIMEOUT_MS": "1500"}, home=tmp_path) as twin:
+    with Twin(
+        program, env={**env, "MIMICLAW_TWIN_LINK_TIMEOUT_MS": "5000"}, home=tmp_path
+    ) as twin:
         clients = [await Client(twin).connect() for _ in range(3)]
         await asyncio.gather(*(traffic(client) for client in clients))
-        for line in ("set button 0", "set level 100", "stick plain 1", "edges plain", "stats"):
+        for line in (
+            "set button 0",
+            "set level 100",
+            "stick plain 1",
+            "edges plain",
+            "stats",
+        ):
             twin.control(line)
         twin.control("freeze 300")
         await clients[0].write("plain", "on")
-        twin.control("stall 600")
+        twin.control("stall 3000")
         assert (await clients[0].write("plain", "on"))["code"] == "stalled"
-        await until(lambda: twin.control("stats")["refusals"]["stalled"] > 0, "awake again")
+        await until(
+            lambda: twin.control("stats")["refusals"]["stalled"] > 0, "awake again"
+        )
         twin.control("drop")
         for client in clients:
             await client.close()

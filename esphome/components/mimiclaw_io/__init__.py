@@ -7,16 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import esphome.codegen as cg
-from esphome.components import (
-    binary_sensor,
-    button,
-    esp32,
-    event,
-    ota,
-    sensor,
-    switch,
-    text_sensor,
-)
 from esphome.config_helpers import filter_source_files_from_platform
 import esphome.config_validation as cv
 from esphome.const import (
@@ -35,6 +25,16 @@ from esphome.const import (
 from esphome.core import CORE
 from esphome.cpp_generator import MockObj
 from esphome.types import ConfigType
+
+from esphome.components import (
+    binary_sensor,
+    button,
+    esp32,
+    event,
+    ota,
+    sensor,
+    switch,
+)
 
 from .channel import MimiClawIO, channel, channels, mimiclaw_ns, ms, pulls
 from .const import (
@@ -82,7 +82,7 @@ DeviceConfig = mimiclaw_ns.struct("DeviceConfig")
 Kind = mimiclaw_ns.enum("Kind", is_class=True)
 
 
-def AUTO_LOAD() -> list[str]:
+def AUTO_LOAD() -> list[str]:  # noqa: N802 (ESPHome looks for this name)
     """The platforms our entities live on; ESPHome's JSON only where it can be had (see twin_include)."""
     loads = ["binary_sensor", "button", "event", "sensor", "switch", "text_sensor"]
     if not CORE.is_host:
@@ -93,7 +93,10 @@ def AUTO_LOAD() -> list[str]:
 def _tick(value: Any) -> cv.TimePeriod:
     period = cv.positive_time_period_microseconds(value)
     # FreeRTOS counts in milliseconds; slower than 20 ms a debounced button feels dead.
-    if period.total_microseconds % 1000 or not 1000 <= period.total_microseconds <= 20000:
+    if (
+        period.total_microseconds % 1000
+        or not 1000 <= period.total_microseconds <= 20000
+    ):
         raise cv.Invalid("The tick is 1 to 20 whole milliseconds")
     return period
 
@@ -115,17 +118,29 @@ CONFIG_SCHEMA = cv.All(
             # Above ESPHome's loop (1), below Wi-Fi (23) and lwIP (18)
             cv.Optional(CONF_PRIORITY, default=17): cv.int_range(min=1, max=22),
             cv.Optional(CONF_TICK, default="1ms"): _tick,
-            cv.Optional(CONF_LINK_TIMEOUT, default="60s"): cv.positive_time_period_milliseconds,
-            cv.Optional(CONF_LINK_LOSS, default="safe"): cv.one_of("safe", "keep", lower=True),
-            cv.Optional(CONF_BOOT_DELAY, default="0ms"): cv.positive_time_period_milliseconds,
-            cv.Optional(CONF_STALL_TIMEOUT, default="250ms"): cv.positive_time_period_milliseconds,
+            cv.Optional(
+                CONF_LINK_TIMEOUT, default="60s"
+            ): cv.positive_time_period_milliseconds,
+            cv.Optional(CONF_LINK_LOSS, default="safe"): cv.one_of(
+                "safe", "keep", lower=True
+            ),
+            cv.Optional(
+                CONF_BOOT_DELAY, default="0ms"
+            ): cv.positive_time_period_milliseconds,
+            cv.Optional(
+                CONF_STALL_TIMEOUT, default="250ms"
+            ): cv.positive_time_period_milliseconds,
             cv.Required(CONF_CHANNELS): cv.All(
                 cv.ensure_list(channel), cv.Length(min=1, max=MAX_CHANNELS), channels
             ),
-            cv.Optional(CONF_EVENT, default={CONF_NAME: "Policy event"}): event.event_schema(
+            cv.Optional(
+                CONF_EVENT, default={CONF_NAME: "Policy event"}
+            ): event.event_schema(
                 icon="mdi:shield-alert-outline", entity_category="diagnostic"
             ),
-            cv.Optional(CONF_DIAGNOSTICS_INTERVAL, default="30s"): cv.positive_time_period_milliseconds,
+            cv.Optional(
+                CONF_DIAGNOSTICS_INTERVAL, default="30s"
+            ): cv.positive_time_period_milliseconds,
             cv.Optional(CONF_DIAGNOSTICS, default={}): DIAGNOSTICS_SCHEMA,
             cv.Optional(CONF_TWIN_SOCKET): cv.string_strict,
         }
@@ -141,8 +156,14 @@ FILTER_SOURCE_FILES = filter_source_files_from_platform(
         "pins_host.h": {PlatformFramework.HOST_NATIVE},
         "twin_control.cpp": {PlatformFramework.HOST_NATIVE},
         "twin_control.h": {PlatformFramework.HOST_NATIVE},
-        "io_task_esp32.cpp": {PlatformFramework.ESP32_IDF, PlatformFramework.ESP32_ARDUINO},
-        "pins_esp32.cpp": {PlatformFramework.ESP32_IDF, PlatformFramework.ESP32_ARDUINO},
+        "io_task_esp32.cpp": {
+            PlatformFramework.ESP32_IDF,
+            PlatformFramework.ESP32_ARDUINO,
+        },
+        "pins_esp32.cpp": {
+            PlatformFramework.ESP32_IDF,
+            PlatformFramework.ESP32_ARDUINO,
+        },
         "pins_esp32.h": {PlatformFramework.ESP32_IDF, PlatformFramework.ESP32_ARDUINO},
     }
 )
@@ -167,7 +188,10 @@ def _channel_config(config: ConfigType, groups: list[str]) -> cg.StructInitializ
         ("pullup", pullup),
         ("pulldown", pulldown),
         ("actors", sum(ACTORS[actor] for actor in set(actors))),
-        ("group", groups.index(config[CONF_INTERLOCK]) + 1 if CONF_INTERLOCK in config else 0),
+        (
+            "group",
+            groups.index(config[CONF_INTERLOCK]) + 1 if CONF_INTERLOCK in config else 0,
+        ),
         ("max_on_ms", ms(config, CONF_MAX_ON_TIME)),
         ("min_on_ms", ms(config, CONF_MIN_ON_TIME)),
         ("min_off_ms", ms(config, CONF_MIN_OFF_TIME)),
@@ -184,7 +208,9 @@ def _channel_config(config: ConfigType, groups: list[str]) -> cg.StructInitializ
     )
 
 
-async def _entity_to_code(var: MockObj, index: int, config: ConfigType) -> dict[str, MockObj]:
+async def _entity_to_code(
+    var: MockObj, index: int, config: ConfigType
+) -> dict[str, MockObj]:
     entity = config[CONF_ENTITY]
     if config[CONF_KIND] == KIND_INPUT:
         return {"binary_sensor_entity": await binary_sensor.new_binary_sensor(entity)}
@@ -224,26 +250,44 @@ async def to_code(config: ConfigType) -> None:
     )
     cg.add(var.set_task(config[CONF_CORE], config[CONF_PRIORITY]))
     cg.add(var.set_stall_timeout(config[CONF_STALL_TIMEOUT].total_milliseconds))
-    cg.add(var.set_diagnostics_interval(config[CONF_DIAGNOSTICS_INTERVAL].total_milliseconds))
+    cg.add(
+        var.set_diagnostics_interval(
+            config[CONF_DIAGNOSTICS_INTERVAL].total_milliseconds
+        )
+    )
 
-    groups = sorted({c[CONF_INTERLOCK] for c in config[CONF_CHANNELS] if CONF_INTERLOCK in c})
+    groups = sorted(
+        {c[CONF_INTERLOCK] for c in config[CONF_CHANNELS] if CONF_INTERLOCK in c}
+    )
     for index, conf in enumerate(config[CONF_CHANNELS]):
         faces = await _entity_to_code(var, index, conf)
         info = cg.StructInitializer(
             ChannelInfo,
             ("name", conf[CONF_NAME]),
-            ("names_json", json.dumps(conf[CONF_NAMES], ensure_ascii=False, separators=(",", ":"))),
+            (
+                "names_json",
+                json.dumps(conf[CONF_NAMES], ensure_ascii=False, separators=(",", ":")),
+            ),
             ("interlock", conf.get(CONF_INTERLOCK, "")),
             ("unit", conf.get(CONF_UNIT_OF_MEASUREMENT, "")),
             ("device_class", conf.get(CONF_DEVICE_CLASS, "")),
             *(
                 (key, faces.get(key, cg.nullptr))
-                for key in ("switch_entity", "button_entity", "binary_sensor_entity", "sensor_entity")
+                for key in (
+                    "switch_entity",
+                    "button_entity",
+                    "binary_sensor_entity",
+                    "sensor_entity",
+                )
             ),
         )
         cg.add(var.add_channel(_channel_config(conf, groups), info))
 
-    cg.add(var.set_event_entity(await event.new_event(config[CONF_EVENT], event_types=EVENT_TYPES)))
+    cg.add(
+        var.set_event_entity(
+            await event.new_event(config[CONF_EVENT], event_types=EVENT_TYPES)
+        )
+    )
     await diagnostics_to_code(var, config[CONF_DIAGNOSTICS])
 
     if CORE.is_host:
@@ -251,7 +295,10 @@ async def to_code(config: ConfigType) -> None:
         cg.add_build_flag(f"-I{here / 'twin_include'}")
         cg.add_build_flag("-pthread")
         cg.add_define("USE_MIMICLAW_TWIN")
-        cg.add_define("USE_MIMICLAW_TWIN_SOCKET", config.get(CONF_TWIN_SOCKET, "mimiclaw-twin.sock"))
+        cg.add_define(
+            "USE_MIMICLAW_TWIN_SOCKET",
+            config.get(CONF_TWIN_SOCKET, "mimiclaw-twin.sock"),
+        )
         cg.add_build_flag("-Wl,--wrap=_ZN7esphome19get_mac_address_rawEPh")
     else:
         esp32.include_builtin_idf_component("esp_adc")

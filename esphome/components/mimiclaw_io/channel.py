@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from esphome import pins
 import esphome.codegen as cg
-from esphome.components import binary_sensor, button, sensor, switch
 import esphome.config_validation as cv
 from esphome.const import (
     CONF_DEVICE_CLASS,
@@ -25,6 +23,9 @@ from esphome.const import (
 )
 from esphome.core import ID
 from esphome.types import ConfigType
+
+from esphome import pins
+from esphome.components import binary_sensor, button, sensor, switch
 
 from .const import (
     ACTORS,
@@ -95,8 +96,12 @@ def channel_id(value: Any) -> str:
     """A channel's id: lower-case letters, digits and _, starting with a letter."""
     text = cv.string_strict(value)
     if not text or not text[0].isalpha() or len(text) > 32:
-        raise cv.Invalid("A channel id starts with a letter and has at most 32 characters")
-    if any(not (c.isascii() and (c.islower() or c.isdigit() or c == "_")) for c in text):
+        raise cv.Invalid(
+            "A channel id starts with a letter and has at most 32 characters"
+        )
+    if any(
+        not (c.isascii() and (c.islower() or c.isdigit() or c == "_")) for c in text
+    ):
         raise cv.Invalid("A channel id has lower-case letters, digits and _ only")
     return text
 
@@ -104,7 +109,9 @@ def channel_id(value: Any) -> str:
 def _duration(value: Any) -> cv.TimePeriod:
     period = cv.positive_time_period_milliseconds(value)
     if period.total_milliseconds > MAX_TIME_MS:
-        raise cv.Invalid("Longer than a day is not a relay's job; let an automation renew it")
+        raise cv.Invalid(
+            "Longer than a day is not a relay's job; let an automation renew it"
+        )
     return period
 
 
@@ -112,8 +119,8 @@ def _names(value: Any) -> dict[str, list[str]]:
     if not isinstance(value, dict):
         raise cv.Invalid("Names go by language: {en: [water pump, pump], de: [Pumpe]}")
     names: dict[str, list[str]] = {}
-    for language, spoken in value.items():
-        language = cv.string_strict(language)
+    for key, spoken in value.items():
+        language = cv.string_strict(key)
         texts = [text.strip() for text in cv.ensure_list(cv.string_strict)(spoken)]
         if not texts or any(not text for text in texts):
             raise cv.Invalid(f"An empty name in {language}")
@@ -134,7 +141,9 @@ def _float_pair(value: Any) -> list[float]:
 def _voltages(value: Any) -> list[float]:
     low, high = _float_pair(value)
     if low == high:
-        raise cv.Invalid("The two voltages are the same; nothing could be told from them")
+        raise cv.Invalid(
+            "The two voltages are the same; nothing could be told from them"
+        )
     return [low, high]
 
 
@@ -187,14 +196,22 @@ def _check_options(config: ConfigType) -> None:
         foreign.append(_ANALOG_OPTIONS)
     for option in (option for options in foreign for option in options):
         if option in config:
-            raise cv.Invalid(f"{option} means nothing on an {kind}" if kind[0] in "aeiou"
-                             else f"{option} means nothing on a {kind}", [option])
+            raise cv.Invalid(
+                f"{option} means nothing on an {kind}"
+                if kind[0] in "aeiou"
+                else f"{option} means nothing on a {kind}",
+                [option],
+            )
     if kind == KIND_ANALOG and config[CONF_INVERTED]:
-        raise cv.Invalid("Swap voltage_range instead of inverting an analog channel", [CONF_INVERTED])
+        raise cv.Invalid(
+            "Swap voltage_range instead of inverting an analog channel", [CONF_INVERTED]
+        )
 
 
 def _check_times(config: ConfigType) -> None:
-    max_on, min_on, pulse = (ms(config, key) for key in (CONF_MAX_ON_TIME, CONF_MIN_ON_TIME, CONF_PULSE))
+    max_on, min_on, pulse = (
+        ms(config, key) for key in (CONF_MAX_ON_TIME, CONF_MIN_ON_TIME, CONF_PULSE)
+    )
     for key in (CONF_MAX_ON_TIME, CONF_PULSE, CONF_SAMPLE):
         if key in config and ms(config, key) == 0:
             raise cv.Invalid("Longer than zero, or leave it out", [key])
@@ -214,12 +231,20 @@ def _check_times(config: ConfigType) -> None:
 def _check_states(config: ConfigType) -> None:
     if config.get(CONF_SAFE_STATE):
         if CONF_MAX_ON_TIME in config:
-            raise cv.Invalid("safe_state: on and max_on_time contradict each other", [CONF_SAFE_STATE])
+            raise cv.Invalid(
+                "safe_state: on and max_on_time contradict each other",
+                [CONF_SAFE_STATE],
+            )
         if CONF_PULSE in config:
-            raise cv.Invalid("A momentary channel rests off; safe_state: on would hold it", [CONF_SAFE_STATE])
+            raise cv.Invalid(
+                "A momentary channel rests off; safe_state: on would hold it",
+                [CONF_SAFE_STATE],
+            )
     if config.get(CONF_RESTORE):
         if CONF_PULSE in config:
-            raise cv.Invalid("A momentary channel has no state to restore", [CONF_RESTORE])
+            raise cv.Invalid(
+                "A momentary channel has no state to restore", [CONF_RESTORE]
+            )
         if CONF_MAX_ON_TIME in config:
             raise cv.Invalid(
                 "restore would start max_on_time anew at every restart, so it could stay on for ever",
@@ -249,7 +274,9 @@ def _validate_pin(config: ConfigType) -> ConfigType:
             raise cv.Invalid("An analog pin cannot be inverted")
     if pin[CONF_INVERTED]:
         if config[CONF_INVERTED]:
-            raise cv.Invalid("inverted is said twice, on the channel and on its pin", [CONF_INVERTED])
+            raise cv.Invalid(
+                "inverted is said twice, on the channel and on its pin", [CONF_INVERTED]
+            )
         config[CONF_INVERTED] = True
     config[CONF_PIN] = pin
     return config
@@ -263,10 +290,14 @@ def _entity(config: ConfigType) -> ConfigType:
     if kind == KIND_INPUT:
         return binary_sensor.binary_sensor_schema()(options)
     if kind == KIND_ANALOG:
-        return sensor.sensor_schema(accuracy_decimals=1, state_class="measurement")(options)
+        return sensor.sensor_schema(accuracy_decimals=1, state_class="measurement")(
+            options
+        )
     if CONF_PULSE in config:
         return button.button_schema(MimiClawButton)(options)
-    return switch.switch_schema(MimiClawSwitch, default_restore_mode="DISABLED")(options)
+    return switch.switch_schema(MimiClawSwitch, default_restore_mode="DISABLED")(
+        options
+    )
 
 
 def channel(value: Any) -> ConfigType:
@@ -306,7 +337,9 @@ def channels(configs: list[ConfigType]) -> list[ConfigType]:
                 "it would guard against nothing"
             )
         if sum(bool(member.get(CONF_SAFE_STATE)) for member in members) > 1:
-            raise cv.Invalid(f"Two members of the interlock {group} have safe_state: on")
+            raise cv.Invalid(
+                f"Two members of the interlock {group} have safe_state: on"
+            )
     return configs
 
 

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import esphome.codegen as cg
-from esphome.components import sensor, text_sensor
 import esphome.config_validation as cv
 from esphome.const import CONF_NAME, ENTITY_CATEGORY_DIAGNOSTIC
 from esphome.cpp_generator import MockObj
 from esphome.types import ConfigType
 
+from esphome.components import sensor, text_sensor
+
 # As in io_types.cpp, in its order
-EVENT_TYPES = ["max_on", "interlock", "refused", "fail_safe", "link_lost", "link_back", "stalled"]
+EVENT_TYPES = [
+    "max_on",
+    "interlock",
+    "refused",
+    "fail_safe",
+    "link_lost",
+    "link_back",
+    "stalled",
+]
 
 CONF_REFUSALS = "refusals"
 
@@ -18,9 +27,24 @@ CONF_REFUSALS = "refusals"
 _SENSORS = {
     "jitter_p99": ("IO jitter p99", "µs", "mdi:chart-bell-curve", "measurement"),
     "jitter_max": ("IO jitter max", "µs", "mdi:chart-bell-curve", "measurement"),
-    "queue_high_water": ("Command queue high water", cv.UNDEFINED, "mdi:tray-full", "measurement"),
-    "refusal_count": ("Refused commands", cv.UNDEFINED, "mdi:cancel", "total_increasing"),
-    "link_losses": ("Link losses", cv.UNDEFINED, "mdi:lan-disconnect", "total_increasing"),
+    "queue_high_water": (
+        "Command queue high water",
+        cv.UNDEFINED,
+        "mdi:tray-full",
+        "measurement",
+    ),
+    "refusal_count": (
+        "Refused commands",
+        cv.UNDEFINED,
+        "mdi:cancel",
+        "total_increasing",
+    ),
+    "link_losses": (
+        "Link losses",
+        cv.UNDEFINED,
+        "mdi:lan-disconnect",
+        "total_increasing",
+    ),
     "uptime": ("Uptime", "s", "mdi:timer-outline", "total_increasing"),
     "io_core": ("IO core", cv.UNDEFINED, "mdi:chip", cv.UNDEFINED),
 }
@@ -37,7 +61,9 @@ DIAGNOSTICS_SCHEMA = cv.Schema(
             )
             for key, (name, unit, icon, state_class) in _SENSORS.items()
         },
-        cv.Optional(CONF_REFUSALS, default={CONF_NAME: "Refusals by reason"}): text_sensor.text_sensor_schema(
+        cv.Optional(
+            CONF_REFUSALS, default={CONF_NAME: "Refusals by reason"}
+        ): text_sensor.text_sensor_schema(
             icon="mdi:cancel", entity_category=ENTITY_CATEGORY_DIAGNOSTIC
         ),
     }

@@ -26,8 +26,8 @@ class IoTask {
   /// Microseconds of the clock the core runs on.
   static uint64_t now_us();
 #ifdef USE_HOST
-  /// Test only: the task sleeps this long without a step.
-  void stall(uint32_t ms) { this->stall_ms_.store(ms, std::memory_order_relaxed); }
+  /// Test only: the task takes this many milliseconds and sleeps them without a step.
+  std::atomic<uint32_t> &stall_request() { return this->stall_ms_; }
   bool realtime() const { return this->realtime_.load(std::memory_order_relaxed); }
   void stop();
 #endif

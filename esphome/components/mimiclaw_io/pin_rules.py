@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from esphome.components import esp32
 from esphome.components.esp32.const import VARIANT_ESP32, VARIANT_ESP32S3
 import esphome.config_validation as cv
 from esphome.core import CORE
+
+from esphome.components import esp32
 
 from .const import KIND_ANALOG, KIND_INPUT
 

@@ -134,8 +134,9 @@ std::string TwinControl::handle_(const std::string &line) {
     if (!(words >> ms) || ms == 0 || ms > 60000)
       return fail("milliseconds from 1 to 60000 wanted");
     if (verb == "stall") {
-      this->io_->task().stall(ms);
-      return json.flag("ok", true).end_object().json();
+      std::atomic<uint32_t> &stall = this->io_->task().stall_request();
+      stall.store(ms);
+      return json.flag("ok", this->wait_taken_(stall)).end_object().json();
     }
     this->freeze_ms_.store(ms);
     return json.flag("ok", this->wait_taken_(this->freeze_ms_)).end_object().json();
