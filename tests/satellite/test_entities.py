@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from homeassistant.const import STATE_UNAVAILABLE
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
@@ -186,5 +187,6 @@ async def test_what_the_device_tells_of_itself(
     await house.until(lambda: house.is_up(greenhouse))
     for name, entity_id in ids.items():
         assert entity_id is not None
-        await house.until(lambda one=entity_id: house.state(one) not in {"unknown"})
+        told = partial(lambda one: house.state(one) != "unknown", entity_id)
+        await house.until(told)
         assert float(house.state(entity_id)) >= 0, name
