@@ -9,6 +9,7 @@ import pytest
 from custom_components.mimiclaw.skill_library.limits import DRAFTS
 from custom_components.mimiclaw.tools.base import Tool, ToolContext, ToolError
 from custom_components.mimiclaw.workspace.skill_marks import mark
+from custom_components.mimiclaw.workspace.speaker import HOUSEHOLD
 
 from .conftest import Desk
 
@@ -109,3 +110,13 @@ async def test_drafts_are_bounded(desk: Desk, context_of: Contexts) -> None:
         await save.run({"name": "job-0"}, context_of())
     with pytest.raises(ToolError, match="plain yes"):
         await save.run({"name": f"job-{DRAFTS}"}, context_of())
+
+
+def test_a_page_written_past_the_check_is_told_what_it_lacks(desk: Desk) -> None:
+    view = desk.space.view(HOUSEHOLD)
+    told = view.write("/skills/garden-compost-heap.md", "Turn it.\n")
+    assert "not in the list of skills yet" in told
+    told = view.write("/skills/garden-compost-pile.md", "# Compost\n\nTurn it.\n")
+    assert "list of skills" not in told
+    told = view.edit("/skills/garden-compost-pile.md", "# Compost", "---\nx: [\n---\n# C")
+    assert "not in the list of skills yet" in told

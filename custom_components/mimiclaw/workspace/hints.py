@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from .errors import NotText
 from .names import Parts, text_of
 from .paths import MEMORY_PROMPT_BYTES, NOTE_NAME
+from .skill_page import FOLDER_FILE, check_skill
 
 _VAGUE = re.compile(
     r"(?:new|note|notes|file|doc|document|text|data|untitled|misc|memo|info|temp|tmp|test|todo|stuff|page)?[-_ ]?\d*",
@@ -41,6 +43,11 @@ def hints_for(parts: Parts, text: str, *, new: bool) -> list[str]:
         found.append(
             "Begin the file with '# Title', so that it can be found by its title."
         )
+    if parts[0] == "skills" and (len(parts) < 3 or name == FOLDER_FILE):
+        try:
+            check_skill(text_of(parts), text)
+        except NotText as err:
+            found.append(f"It is not in the list of skills yet: {err}")
     size = len(text.encode("utf-8", "replace"))
     if name == "MEMORY.md" and size > MEMORY_PROMPT_BYTES:
         found.append(
