@@ -1,5 +1,7 @@
 """Run in a fresh process: makes providers, asks once, and prints who imported what.
 
+Takes the kind of provider, so that one SDK cannot warm the other up.
+
 Prints one JSON object: modules the main thread loaded while providers were made, and
 modules anybody loaded during the first requests.
 """
@@ -51,6 +53,8 @@ async def main() -> None:
         ("openai", "chat", OpenAIServer()),
         ("openai", "responses", OpenAIServer()),
     ):
+        if kind != sys.argv[1]:
+            continue
         server.script.append(Reply(text="Hello", calls=(Call("look", {"a": 1}),)))
         async with server, aiohttp.ClientSession() as session:
             # The server's own first request is not what is looked at.

@@ -114,8 +114,12 @@ def _without_marks(value: Any) -> Any:
 
 
 async def test_openai_gets_a_stable_key(make: Maker) -> None:
+    """And keeps nothing: the conversation stays in the house."""
     for wire in ("chat", "responses"):
         server, provider = await make(wire)
         await collect(provider, ask(cache_key="assistant-7"))
         await collect(provider, ask("Something else", cache_key="assistant-7"))
         assert {body["prompt_cache_key"] for body in server.asked} == {"assistant-7"}
+        assert {body.get("store", wire == "responses") for body in server.asked} == {
+            False
+        }

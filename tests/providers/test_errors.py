@@ -180,6 +180,11 @@ async def test_a_body_that_is_no_stream(
     assert server.open_streams == 0
 
 
+async def test_a_page_is_named_for_what_it_is(make: Maker, wire: str) -> None:
+    _, provider = await make(wire, Reply(page=PAGE))
+    assert "text/html" in (await fails(provider)).detail
+
+
 async def test_a_server_that_never_answers(make: Maker, wire: str) -> None:
     server, provider = await make(wire, Reply(hang=True))
     error = await fails(provider, ask(deadline_s=0.2))

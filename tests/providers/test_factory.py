@@ -78,6 +78,23 @@ async def test_a_shared_client_is_used_or_left_alone(
         assert not shared.is_closed
 
 
+@pytest.mark.parametrize(
+    ("kind", "home"),
+    [
+        ("anthropic", "https://api.anthropic.com"),
+        ("openai", "https://api.openai.com/v1"),
+    ],
+)
+async def test_the_environment_names_no_other_address(
+    kind: Any, home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
+    provider: Any = await create(ProviderConfig(kind, "T", api_key=KEY))
+    assert str(provider._client.base_url).rstrip("/") == home
+    await provider.aclose()
+
+
 async def test_connections_of_its_own_are_closed(make: Maker, wire: str) -> None:
     server, provider = await make(wire)
     await collect(provider, ask())
@@ -86,13 +103,15 @@ async def test_connections_of_its_own_are_closed(make: Maker, wire: str) -> None
     assert server.open_streams == 0
 
 
-async def test_nothing_is_loaded_on_the_event_loop() -> None:
+@pytest.mark.parametrize("kind", ["anthropic", "openai"])
+async def test_nothing_is_loaded_on_the_event_loop(kind: str) -> None:
     """Neither when a provider is made nor when it is first asked."""
     root = Path(__file__).parents[2]
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
         "import runpy, tests.bare; runpy.run_module('tests.providers.first_request')",
+        kind,
         cwd=root,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

@@ -184,6 +184,21 @@ async def test_interleaved_thinking_goes_back_unchanged(make: Maker, wire: str) 
         assert sent["input"][1]["encrypted_content"] == "sealed=="
 
 
+async def test_a_call_that_was_dropped_is_not_sent_back(make: Maker, wire: str) -> None:
+    """Too many calls in one reply: the agent keeps some, with the thoughts around."""
+    calls = (Call("get_weather", {"city": "a"}, "a"), Call("get_weather", {}, "b"))
+    server, provider = await make(wire, Reply(thinking="Well.", calls=calls))
+    first = await collect(provider, ask(tools=(WEATHER,)))
+    (native,) = only(first, Native)
+    kept = only(first, ToolCall)[0]
+    message = AssistantMessage("", (kept,), native)
+    result = ToolResultMessage("a", "get_weather", "12 °C")
+    await collect(
+        provider, ask(messages=(UserMessage("?"), message, result), tools=(WEATHER,))
+    )
+    assert b'"b"' not in server.requests[-1].raw
+
+
 async def test_another_models_thoughts_are_left_out(make: Maker, wire: str) -> None:
     server, provider = await make(wire)
     native = Native("anthropic/another", ({"type": "thinking", "thinking": "Secret"},))

@@ -37,7 +37,8 @@ def test_a_result_without_a_call_is_left_out() -> None:
 def test_results_stand_in_the_order_of_the_calls() -> None:
     other = ToolCall("c2", "get_weather", {})
     late = ToolResultMessage("c2", "get_weather", "b")
-    out = valid([HELLO, AssistantMessage("", (CALL, other)), late, RESULT, RESULT])
+    again = ToolResultMessage("c1", "get_weather", "another")
+    out = valid([HELLO, AssistantMessage("", (CALL, other)), late, RESULT, again])
     assert out[2:] == [RESULT, late]
 
 

@@ -83,6 +83,9 @@ def responses(body: dict[str, Any]) -> Iterator[str]:
     yield from _tools(
         [tool for tool in body.get("tools", ()) if tool.get("type") == "function"]
     )
+    for tool in body.get("tools", ()):
+        if tool.get("type") == "function" and tool.get("strict", True):
+            yield from _strict(tool)
     called: set[str] = set()
     answered: set[str] = set()
     for number, item in enumerate(body["input"]):
@@ -125,6 +128,16 @@ def _tools(functions: list[dict[str, Any]]) -> Iterator[str]:
                 "'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level"
             )
         yield from _schema(name, schema)
+
+
+def _strict(function: dict[str, Any]) -> Iterator[str]:
+    """Yield what the strict mode, which is the default, has against a schema."""
+    schema = function.get("parameters") or {}
+    where = f"Invalid schema for function '{function.get('name')}'"
+    if schema.get("additionalProperties") is not False:
+        yield f"{where}: 'additionalProperties' is required to be false."
+    if set(schema.get("required", ())) != set(schema.get("properties", {})):
+        yield f"{where}: 'required' has to include every key in properties."
 
 
 def _schema(name: str, schema: dict[str, Any]) -> Iterator[str]:
