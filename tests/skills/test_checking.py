@@ -130,6 +130,7 @@ def test_names_that_are_refused(name: str) -> None:
         ("`/memory/some_file.md`", []),
         ("gpio_write in prose", []),
         ("the tool `no_such`", [("no_such", {})]),
+        ("use `gpio_write` with `duration_s`", [("gpio_write", {})]),
         ("`gpio_write(channel=<name>)`", [("gpio_write", {})]),
     ],
 )

@@ -118,5 +118,7 @@ def test_a_page_written_past_the_check_is_told_what_it_lacks(desk: Desk) -> None
     assert "not in the list of skills yet" in told
     told = view.write("/skills/garden-compost-pile.md", "# Compost\n\nTurn it.\n")
     assert "list of skills" not in told
-    told = view.edit("/skills/garden-compost-pile.md", "# Compost", "---\nx: [\n---\n# C")
+    told = view.edit(
+        "/skills/garden-compost-pile.md", "# Compost", "---\nx: [\n---\n# C"
+    )
     assert "not in the list of skills yet" in told

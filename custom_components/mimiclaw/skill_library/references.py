@@ -17,8 +17,6 @@ _BEFORE: Final = re.compile(
     r"\b(?:call|calls|use|uses|run|with|tool)\s*$", re.IGNORECASE
 )
 _AFTER: Final = re.compile(r"^\s*tool\b", re.IGNORECASE)
-#: A domain in front makes it an action of Home Assistant: `mimiclaw.run_skill`.
-_ACTION: Final = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +62,8 @@ class Reference:
 
 def references(text: str, known: Mapping[str, ToolShape]) -> Iterator[Reference]:
     """Yield every tool that a text names in code, known or not."""
+    # "`gpio_write` with `duration_s`": the second is an argument.
+    arguments = frozenset().union(*(shape.arguments for shape in known.values()))
     plain = _SPAN.sub(lambda match: " " * len(match[0]), text)
     for match in _FOREIGN.finditer(text):
         yield Reference(match[0], match[0])
@@ -73,7 +73,7 @@ def references(text: str, known: Mapping[str, ToolShape]) -> Iterator[Reference]
         for call in _calls(span):
             called = True
             yield call
-        if called or _ACTION.fullmatch(span) or not _SNAKE.fullmatch(span):
+        if called or span in arguments or not _SNAKE.fullmatch(span):
             continue
         before, after = plain[: match.start()], plain[match.end() :]
         if span in known or _BEFORE.search(before[-20:]) or _AFTER.search(after[:10]):

@@ -151,6 +151,10 @@ async def test_the_library_names_only_what_is_there(
     )
     await say("hello there, how are you")
     known = shapes_of(server.asked[0])
+    # There only in a house whose owner has set a search up.
+    known.setdefault(
+        "web_search", ToolShape(frozenset({"query"}), frozenset({"query"}))
+    )
     pages = sorted(LIBRARY.rglob("*.md"))
     assert len(pages) == 14
     named_tools = set()
