@@ -16,6 +16,7 @@ from .agent.profile import FRONTIER, PROFILES
 from .agent.toolbox import by_name
 from .agent_turn import AgentTurns
 from .assistant import Assistant
+from .channels.telegram import TelegramChannel
 from .commander import Commander
 from .const import (
     CONF_DAILY_BUDGET,
@@ -26,15 +27,23 @@ from .const import (
     WORKSPACE_FOLDER,
 )
 from .costs import Costs
+from .delivery import Delivery
 from .phrases import Phrases
 from .provider_issues import ProviderIssues
-from .provider_setup import async_create_providers
+from .provider_setup import async_create_embeddings, async_create_providers
 from .satellite.registry import Satellites
+from .schedule.heartbeat import Heartbeat
+from .schedule.home_schedule import HomeSchedule
+from .schedule.performer import JobPerformer
+from .schedule.status import StatusLines
+from .schedule.targets import CONF_DELIVER_TO
 from .skill_repairs import SkillRepairs
-from .tools import files, gpio, notes, search, skills, time
+from .tools import cron, files, gpio, notes, search, skills, time
 from .trace_files import TraceFiles
 from .upkeep import Upkeep
+from .workspace.vectors import SemanticSearch
 from .workspace.workspace import Workspace
+from .workspace_care import WorkspaceCare
 
 if TYPE_CHECKING:
     from homeassistant.core import HomeAssistant
@@ -66,6 +75,11 @@ class Runtime:
     costs: Costs
     provider_issues: ProviderIssues
     skill_repairs: SkillRepairs
+    care: WorkspaceCare
+    telegram: TelegramChannel
+    delivery: Delivery
+    schedule: HomeSchedule
+    heartbeat: Heartbeat
 
     async def async_start(self) -> None:
         """Start what works in the background."""
@@ -75,9 +89,16 @@ class Runtime:
         await self.costs.async_start()
         self.provider_issues.async_start()
         await self.skill_repairs.async_start(self.assistant)
+        self.care.async_start()
+        self.telegram.async_start()
+        self.schedule.async_start()
+        self.heartbeat.async_start()
 
     async def async_stop(self) -> None:
         """End every task and connection."""
+        await self.heartbeat.async_stop()
+        await self.schedule.async_stop()
+        await self.telegram.async_stop()
         await self.skill_repairs.async_stop()
         self.provider_issues.async_stop()
         await self.upkeep.async_stop()
@@ -86,6 +107,7 @@ class Runtime:
         await self.satellites.async_stop()
         await self.costs.async_stop()
         await self.providers.aclose()
+        await self.care.async_stop()
 
 
 def library() -> Path | None:
@@ -109,16 +131,26 @@ async def async_create_runtime(
     """Make the entry's objects; nothing works in the background yet."""
     root = Path(hass.config.path(WORKSPACE_FOLDER))
     workspace, report = await asyncio.to_thread(open_workspace, root)
+    embeddings = await async_create_embeddings(entry)
+    semantic = (
+        SemanticSearch(workspace, embeddings.embed, embeddings.model)
+        if embeddings
+        else None
+    )
     satellites = Satellites(hass, entry)
     providers = await async_create_providers(hass, entry)
     languages = tuple(entry.options.get(CONF_LANGUAGES) or [hass.config.language])
     commander = Commander(hass, satellites, languages, root / _SENTENCES)
+    phrases = Phrases(hass)
+    performer = JobPerformer(hass, satellites, phrases)
+    schedule = HomeSchedule(hass, entry, workspace, performer)
     tools = (
         *files.tools(),
-        *search.tools(),
+        *(search.tools(semantic.search) if semantic else search.tools()),
         *notes.tools(),
         *time.tools(),
         *gpio.tools(satellites),
+        *cron.tools(schedule.scheduler, satellites, performer.find_target),
     )
     tools = (*tools, *skills.tools(workspace, tools))
     profile = PROFILES.get(entry.options.get(CONF_PROFILE, ""), FRONTIER)
@@ -138,12 +170,29 @@ async def async_create_runtime(
         agent,
         workspace.sessions,
         commander,
-        Phrases(hass),
+        phrases,
         profile,
         costs,
         TraceFiles(root),
         use_local_intents=entry.options.get(CONF_LOCAL_INTENTS, True),
     )
+    status = StatusLines(schedule.scheduler, phrases)
+    telegram = TelegramChannel(
+        hass,
+        entry,
+        assistant,
+        commander,
+        workspace,
+        satellites,
+        providers,
+        phrases,
+        by_name(tools),
+        status,
+    )
+    delivery = Delivery(hass, telegram, entry.options.get(CONF_DELIVER_TO, ""))
+    performer.open(assistant, delivery)
+    heartbeat = Heartbeat(hass, entry.options, assistant, workspace, delivery)
+    status.heartbeat = heartbeat
     return Runtime(
         workspace=workspace,
         satellites=satellites,
@@ -155,4 +204,9 @@ async def async_create_runtime(
         costs=costs,
         provider_issues=ProviderIssues(hass, assistant),
         skill_repairs=SkillRepairs(hass, workspace, library(), report.conflicts),
+        care=WorkspaceCare(hass, entry, workspace, semantic, embeddings),
+        telegram=telegram,
+        delivery=delivery,
+        schedule=schedule,
+        heartbeat=heartbeat,
     )

@@ -21,6 +21,7 @@ from .satellite.entity import (
     async_add_for_satellites,
 )
 from .satellite.figures import FIGURE_SENSORS, FigureDescription
+from .schedule_entities import async_add_job_sensors
 
 if TYPE_CHECKING:
     from homeassistant.core import HomeAssistant
@@ -43,6 +44,7 @@ async def async_setup_entry(
     async_add_channels(entry, async_add_entities, Platform.SENSOR, ChannelSensor)
     async_add_for_satellites(entry, async_add_entities, _figures)
     async_add_costs(entry, async_add_entities)
+    async_add_job_sensors(hass, entry, async_add_entities)
 
 
 def _figures(satellites: Satellites, satellite: Satellite) -> list[FigureSensor]:

@@ -11,10 +11,12 @@ from homeassistant.helpers.typing import VolDictType
 import probatio
 
 from .ask_action import async_setup_ask
+from .channels.inbox import async_setup_inbox
 from .const import DOMAIN
 from .satellite.limits import MAX_DURATION_S
 from .satellite.refusals import raise_if_refused
 from .satellite.targets import ATTR_CHANNEL, channels_meant, invalid
+from .schedule_actions import async_setup_schedule_actions
 from .skill_actions import async_setup_skill_actions
 
 if TYPE_CHECKING:
@@ -54,6 +56,8 @@ def async_setup_services(hass: HomeAssistant) -> None:
     """Register the actions; they are there as long as Home Assistant runs."""
     async_setup_ask(hass)
     async_setup_skill_actions(hass)
+    async_setup_schedule_actions(hass)
+    async_setup_inbox(hass)
     hass.services.async_register(
         DOMAIN,
         GPIO_WRITE,

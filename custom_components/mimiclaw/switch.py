@@ -1,4 +1,4 @@
-"""Switches: the relays and outputs of satellites."""
+"""Switches: the relays and outputs of satellites, and the jobs of the schedule."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from homeassistant.components.switch import SwitchDeviceClass, SwitchEntity
 from homeassistant.const import Platform
 
 from .satellite.entity import ChannelEntity, async_add_channels
+from .schedule_entities import async_add_job_switches
 
 if TYPE_CHECKING:
     from homeassistant.core import HomeAssistant
@@ -26,6 +27,7 @@ async def async_setup_entry(
 ) -> None:
     """Add the switches, now and as channels appear."""
     async_add_channels(entry, async_add_entities, Platform.SWITCH, ChannelSwitch)
+    async_add_job_switches(hass, entry, async_add_entities)
 
 
 class ChannelSwitch(ChannelEntity, SwitchEntity):

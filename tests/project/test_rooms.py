@@ -23,11 +23,11 @@ MAY_IMPORT = {
     "satellite": {"fast_path"},
     "skill_library": {"workspace"},
     "tools": {"providers", "workspace", "satellite", "schedule", "skill_library"},
-    "channels": {"agent", "workspace", "providers"},
-    "schedule": {"agent", "workspace", "providers"},
+    "channels": {"agent", "workspace", "providers", "satellite", "fast_path"},
+    "schedule": {"agent", "workspace", "providers", "satellite"},
 }
 #: Modules beside the rooms that hold no logic of their own and may be used anywhere.
-SHARED = {"const", "phrases", "people", "areas"}
+SHARED = {"const", "phrases", "people", "areas", "message", "reply", "line_log"}
 
 
 def _imports(file: Path) -> set[str]:

@@ -14,6 +14,9 @@ BUTTONS: Final = 60
 #: Seconds between two drafts of one answer. Telegram takes about one message a second
 #: from a bot in a chat; drafts count too.
 DRAFT_EVERY_S: Final = 1.1
+#: An answer that is there within this time, seconds, needs no sign that it is coming: a
+#: command to a relay.
+AT_ONCE_S: Final = 0.01
 #: Telegram shows "typing" for five seconds.
 TYPING_EVERY_S: Final = 4.5
 #: In a group, where there are no drafts, a turn that takes longer says what it does.

@@ -33,3 +33,6 @@ COUNT_SLOTS: Final = 10_000
 
 HEARTBEAT_MINUTES: Final = 30
 HEARTBEAT_MINUTES_MAX: Final = 24 * 60
+
+#: Seconds a notification or an announcement may take; one that is spoken is waited for.
+ANNOUNCE_S: Final = 120.0

@@ -78,6 +78,8 @@ class Scheduler:
         self._turn = asyncio.Lock()
         self._listeners: set[Callable[[], None]] = set()
         self._stopped = False
+        #: False until the file was read once.
+        self.loaded = False
         #: Slots run, made up for, skipped and failed since the start.
         self.counts = {"run": 0, "made_up": 0, "skipped": 0, "failed": 0}
 
@@ -239,6 +241,7 @@ class Scheduler:
 
     def _take(self, loaded: Loaded) -> None:
         self._version = loaded.version
+        self.loaded = True
         gone = set(self._planner.jobs) - {job.id for job in loaded.jobs}
         self._planner.take(loaded.jobs, self._marks, self._clock())
         for job_id in gone | {job.id for job in loaded.jobs if not job.paused}:
