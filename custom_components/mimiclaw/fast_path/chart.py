@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .automaton import START, Automaton
 from .durations import UNITS, duration_s
-from .normalise import MARKS, PAUSE, SPACE
+from .normalise import MARKS, PAUSE, SPACE, unspaced
 
 if TYPE_CHECKING:
     from .grammar import LanguageGrammar
@@ -145,6 +145,8 @@ class Chart:
         places: set[int] = set()
         for place in self._skip({end}):
             if place < len(self.tokens):
+                if unspaced(self.tokens[place]):
+                    places.add(place)
                 if self.tokens[place] in (PAUSE, SPACE):
                     places.add(place + 1)
                 places.update(e for e, _ in self.spans[place].get("{join}", _NO_SPANS))

@@ -36,7 +36,7 @@ _SPECIAL: Final = (
     _NUMBERS
     | frozenset(("lead", "ask", "tail", "tail_if_asked", "join", "then", "all"))
     | frozenset(("reason_sign", "reason_never", "reason_link"))
-    | frozenset(("reason_start", "reason_end"))
+    | frozenset(("reason_start", "reason_open", "reason_end", "reason_so"))
 )
 _QUESTION: Final = frozenset(("required", "forbidden", "allowed", "asked"))
 

@@ -82,6 +82,9 @@ class Reading:
             for end, _ in chart.spans[index].get("{reason_end}", ()):
                 if end < self._count and is_reason(chart, 0, end):
                     starts.append(end)
+            for end, _ in chart.spans[index].get("{reason_so}", ()):
+                if end < self._count and is_reason(chart, 0, index):
+                    starts.append(end)
         return starts
 
     def _from(self, start: int) -> list[tuple[tuple[Command, ...], ...]]:
@@ -172,7 +175,8 @@ class Reading:
             if place >= self._count:
                 continue
             for end, meaning, taken in run(sentences, place):
-                for after, asks in self._polite(end, asked, _AFTER):
+                asking = asked or any(value == ASK for _, value in taken)
+                for after, asks in self._polite(end, asking, _AFTER):
                     found[after, meaning, taken, asks] = None
         return list(found)
 
@@ -212,7 +216,6 @@ class Reading:
     def _commands(self, clause: _Clause, question: bool) -> tuple[Command, ...] | None:
         """A clause's commands, or None if it cannot be carried out as it was said."""
         _, meaning, taken, asked = clause
-        asked = asked or any(value == ASK for _, value in taken)
         if question and meaning.question == "forbidden" and not asked:
             return None
         if not question and meaning.question == "required":

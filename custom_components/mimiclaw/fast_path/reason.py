@@ -22,6 +22,7 @@ def is_reason(chart: Chart, start: int, end: int) -> bool:
     if not 0 < end - start <= _MAX_CHARACTERS:
         return False
     words = 0
+    numbered = False
     # "Because" before it or, in Japanese, after it, is sign enough.
     signed = "{reason_link}" in chart.spans[start] or _ends_with_because(
         chart, start, end
@@ -37,11 +38,14 @@ def is_reason(chart: Chart, start: int, end: int) -> bool:
         # 十分 is ten minutes, and enough.
         if any(place not in signs for place, _ in spans.get("{duration}", ())):
             return False
+        numbered = numbered or token[0].isdigit()
         if not unspaced(token):
             words += 1
         if not signed and _within(chart, "{reason_sign}", index, end):
             signed = True
-    return signed and words <= _MAX_WORDS
+    # "It's like a sauna in here"; but "it's 7" may be the hour.
+    opened = "{reason_open}" in chart.spans[start] and not numbered
+    return (signed or opened) and words <= _MAX_WORDS
 
 
 def _within(chart: Chart, symbol: str, index: int, end: int) -> bool:
