@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+import signal
+import sys
 import time
 
 from scripts.house.twin import Twin
@@ -113,6 +115,31 @@ async def test_a_bare_socket_is_no_client(twin_program: Path, loopback: None) ->
         scanner.close()
 
 
+async def test_a_client_that_vanishes_without_a_word_is_gone(
+    twin_program: Path, loopback: None
+) -> None:
+    """A machine that loses power closes no socket. Its program is stopped here, socket and all."""
+    with Twin(twin_program, env={"MIMICLAW_TWIN_LINK_TIMEOUT_MS": "1000"}) as twin:
+        holder = await asyncio.create_subprocess_exec(
+            sys.executable,
+            str(Path(__file__).with_name("silent_client.py")),
+            str(twin.port),
+            stdout=asyncio.subprocess.PIPE,
+        )
+        assert holder.stdout is not None
+        assert await holder.stdout.readline() == b"on\n"
+        # Quiet, but alive: it answers when it is asked.
+        await asyncio.sleep(2.5)
+        assert twin.control("read pump")["on"]
+        holder.send_signal(signal.SIGSTOP)
+        silent = now_us()
+        await until(lambda: not twin.control("read pump")["on"], "safe in the silence")
+        assert edges(twin, "pump")[-1][0] - silent > 500_000
+        assert twin.control("stats")["clients"] == 1
+        holder.kill()
+        await holder.wait()
+
+
 async def test_a_stalled_task_is_forced_safe_and_answers(client: Client) -> None:
     assert (await client.write("pump", "on"))["ok"]
     client.twin.control("stall 1500")
@@ -160,6 +187,7 @@ async def test_a_restart_puts_every_relay_safe_first(policy: Client) -> None:
 
 async def test_an_update_puts_every_relay_safe_first(policy: Client) -> None:
     assert (await policy.write("plain", "on"))["ok"]
+    assert (await policy.write("lamp", "on"))["ok"]
     assert (await policy.write("freezer", "off"))["ok"]
     reader, writer = await asyncio.open_connection(policy.twin.host, OTA_PORT)
     # The upload protocol's greeting, its features, then the size of an image that never comes
@@ -180,6 +208,11 @@ async def test_an_update_puts_every_relay_safe_first(policy: Client) -> None:
     )
     assert not policy.twin.control("read plain")["on"]
     assert (await policy.write("plain", "on"))["ok"]
+    # What a restart brings back is the state the failed update left.
+    await policy.close()
+    policy.twin.stop()
+    policy.twin.start()
+    assert not policy.twin.control("read lamp")["on"]
 
 
 async def test_ten_thousand_commands_of_four_clients(twin: Twin) -> None:

@@ -56,22 +56,14 @@ void MimiClawIO::loop() {
   if (!this->unsent_.empty())
     this->send_events_();
   this->watch_task_();
+  if (this->restore_check_ && !this->runner_.holding())
+    this->check_restored_();
   if (this->restore_dirty_)
     this->save_restored_();
   const uint32_t now = millis();
   if (now - this->last_diagnostics_ms_ >= this->diagnostics_interval_ms_) {
     this->last_diagnostics_ms_ = now;
     this->publish_diagnostics_();
-  }
-}
-
-void MimiClawIO::watch_link_() {
-  // A socket that has not said hello is not a client: a port scan must not keep a pump running.
-  for (const auto &client : api::global_api_server->active_clients()) {
-    if (client->is_authenticated() && !client->is_marked_for_removal()) {
-      this->runner_.link_seen();
-      return;
-    }
   }
 }
 
@@ -187,6 +179,18 @@ void MimiClawIO::load_restored_() {
     this->restored_ = 0;
 }
 
+void MimiClawIO::check_restored_() {
+  // An update that failed has left the relays safe, and that is their state now.
+  this->restore_check_ = false;
+  for (uint8_t i = 0; i < this->channel_count(); i++) {
+    const uint64_t bit = uint64_t{1} << i;
+    if (!this->channels_[i].restore || ((this->restored_ & bit) != 0) == this->runner_.live_state(i))
+      continue;
+    this->restored_ ^= bit;
+    this->restore_dirty_ = true;
+  }
+}
+
 void MimiClawIO::save_restored_() {
   this->restore_dirty_ = false;
   this->restore_pref_.save(&this->restored_);
@@ -223,6 +227,7 @@ void MimiClawIO::on_ota_global_state(ota::OTAState state, float progress, uint8_
   if (state != ota::OTA_STARTED && state != ota::OTA_ERROR && state != ota::OTA_ABORT)
     return;
   this->shutting_down_ = state == ota::OTA_STARTED;
+  this->restore_check_ = !this->shutting_down_;
   this->runner_.request_hold(this->shutting_down_);
   this->task_.notify();
 }

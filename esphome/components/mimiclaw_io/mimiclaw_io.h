@@ -120,6 +120,7 @@ class MimiClawIO : public Component
 
   void setup_actions_();
   void load_restored_();
+  void check_restored_();
   void save_restored_();
   void submit_(const Command &command, bool wants_data, const std::string &channel);
   void answer_(const Pending &pending, const Result &result);
@@ -157,9 +158,13 @@ class MimiClawIO : public Component
   uint32_t last_diagnostics_ms_{0};
   uint32_t last_heartbeat_{0};
   uint32_t heartbeat_ms_{0};
+  uint32_t last_heard_ms_{0};
+  uint32_t last_ping_ms_{0};
   uint32_t refused_here_[static_cast<uint8_t>(Code::COUNT)]{};
   bool stalled_{false};
   bool restore_dirty_{false};
+  bool restore_check_{false};
+  bool link_known_{false};
   bool shutting_down_{false};
 #ifdef USE_MIMICLAW_TWIN
   void setup_twin_();
