@@ -2,62 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 import json
-from pathlib import Path
-from typing import Any
 
-from homeassistant.core import HomeAssistant
-
-from scripts.house.twin import Twin
-
-type Step = tuple[str, dict[str, Any]]
-
-
-@dataclass
-class Stage:
-    """What is there after the scene."""
-
-    hass: HomeAssistant
-    files: Path
-    twin: Twin | None
-    #: The answers that the model got to its calls, in order.
-    results: list[str]
-
-    def text(self, path: str) -> str:
-        return (self.files / path.strip("/")).read_text(encoding="utf-8")
-
-    def notes(self) -> str:
-        """All daily notes."""
-        return "".join(
-            page.read_text(encoding="utf-8")
-            for page in sorted((self.files / "memory").glob("20*.md"))
-        )
-
-    def on(self, channel: str) -> bool:
-        assert self.twin is not None
-        return bool(self.twin.control(f"read {channel}")["on"])
-
-
-@dataclass(frozen=True)
-class Scene:
-    """One message, the calls that the skill asks for, and what they change.
-
-    A tool that begins with "*" is one of Home Assistant's own, known by its ending.
-    refused: calls that are meant to come back as a refusal.
-    """
-
-    skill: str
-    says: str
-    rounds: tuple[tuple[Step, ...], ...]
-    after: Callable[[Stage], None]
-    answer: str = "Done."
-    files: Mapping[str, str] = field(default_factory=dict)
-    states: Mapping[str, tuple[str, Mapping[str, Any]]] = field(default_factory=dict)
-    needs_twin: bool = False
-    first: tuple[Step, ...] = ()
-    refused: tuple[str, ...] = ()
+from .scene import Scene, Stage
 
 
 def _gpio(stage: Stage) -> None:
@@ -81,7 +28,7 @@ def _memory(stage: Stage) -> None:
 
 
 def _home(stage: Stage) -> None:
-    assert stage.hass.states.is_state("input_boolean.reading_lamp", "on")
+    assert stage.lamp == "on"
 
 
 def _energy(stage: Stage) -> None:

@@ -9,7 +9,7 @@ from tests.integration.conftest import Say
 from tests.providers.wire.reply import Call, Reply
 
 from .conftest import Open
-from .test_played import page_of, results
+from .scene import page_of, results
 
 PAGE = """# Turn the compost
 

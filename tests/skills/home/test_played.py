@@ -10,7 +10,6 @@ from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 import pytest
 
-from custom_components.mimiclaw.agent.arguments import check
 from custom_components.mimiclaw.skill_library.references import (
     ToolShape,
     complaints,
@@ -18,63 +17,12 @@ from custom_components.mimiclaw.skill_library.references import (
 )
 from custom_components.mimiclaw.workspace.skills import parse_skill
 from tests.integration.conftest import Say, speech
-from tests.providers.wire.reply import Call, Reply
+from tests.providers.wire.reply import Reply
 from tests.skills.conftest import LIBRARY
 
 from .conftest import Open
-from .scenes import SCENES, Scene, Stage
-
-
-def page_of(skill: str) -> str:
-    return (LIBRARY / f"{skill}.md").read_text(encoding="utf-8")
-
-
-def named(body: dict[str, Any], name: str) -> str:
-    """The tool's real name: Home Assistant's own are known by their ending."""
-    if not name.startswith("*"):
-        return name
-    (found,) = [
-        tool["name"]
-        for tool in body["tools"]
-        if tool["name"].endswith(name[1:]) and "__" in tool["name"]
-    ]
-    return str(found)
-
-
-def script(scene: Scene) -> list[Any]:
-    """What the model answers, round by round."""
-    read = Call("read_file", {"path": f"/skills/{scene.skill}.md"}, "skill")
-    replies: list[Any] = [Reply(calls=(read,))]
-    for number, steps in enumerate(scene.rounds):
-
-        def reply(
-            body: dict[str, Any], number: int = number, steps: Any = steps
-        ) -> Reply:
-            calls = [
-                Call(named(body, name), arguments, f"call-{number}-{place}")
-                for place, (name, arguments) in enumerate(steps)
-            ]
-            return Reply(calls=tuple(calls))
-
-        replies.append(reply)
-    return [*replies, Reply(text=scene.answer)]
-
-
-def results(body: dict[str, Any]) -> list[str]:
-    """The answers to all calls that a request carries."""
-    found = []
-    for message in body["messages"]:
-        if isinstance(message["content"], str):
-            continue
-        for block in message["content"]:
-            if block["type"] == "tool_result":
-                content = block["content"]
-                found.append(
-                    content
-                    if isinstance(content, str)
-                    else "".join(part["text"] for part in content)
-                )
-    return found
+from .scene import Scene, Stage, results, script, shapes_of, verify
+from .scenes import SCENES
 
 
 async def furnish(hass: HomeAssistant, scene: Scene, files: Path) -> None:
@@ -109,37 +57,13 @@ async def test_played(
 
     answered = await say(scene.says)
 
-    first, second, *_, last = server.asked
-    system = "".join(block["text"] for block in first["system"])
-    assert f"(/skills/{scene.skill}.md)" in system, "the skill is offered"
-    assert results(second)[0].strip() == page_of(scene.skill).strip(), "and read whole"
-    tools = {tool["name"]: tool["input_schema"] for tool in first["tools"]}
-    text = {one.tool for one in references(page_of(scene.skill), shapes_of(first))}
-    for steps in scene.rounds:
-        for name, arguments in steps:
-            real = named(first, name)
-            schema = tools[real]
-            assert set(arguments) <= set(schema.get("properties", {})), real
-            if not name.startswith("*"):
-                check(arguments, schema, {})
-                assert name in text, f"the skill never names {name}"
     (turn,) = turns
-    assert [line["tool"] for line in turn["tools"] if "error" in line] == list(
-        scene.refused
-    )
-    assert turn["outcome"] == "answered"
-    assert turn["skills"] == [
-        {"path": f"/skills/{scene.skill}.md", "origin": "shipped"}
-    ]
+    verify(scene, server.asked, turn)
     assert speech(answered) == scene.answer
     assert not server.script, "every round was played"
-    scene.after(Stage(hass, workspace, twin, results(last)))
-
-
-def shapes_of(body: dict[str, Any]) -> dict[str, ToolShape]:
-    return {
-        tool["name"]: ToolShape.of(tool["input_schema"], {}) for tool in body["tools"]
-    }
+    lamp = hass.states.get("input_boolean.reading_lamp")
+    last = results(server.asked[-1])
+    scene.after(Stage(workspace, twin, last, lamp.state if lamp else ""))
 
 
 async def test_the_library_names_only_what_is_there(
