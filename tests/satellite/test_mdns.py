@@ -10,7 +10,7 @@ from homeassistant.components.zeroconf.models import HaAsyncZeroconf, HaZeroconf
 from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.setup import async_setup_component
 import pytest
-from zeroconf import ServiceInfo
+from zeroconf import ServiceInfo, Zeroconf
 from zeroconf.asyncio import AsyncZeroconf
 
 from custom_components.mimiclaw.const import DOMAIN
@@ -19,8 +19,16 @@ from scripts.house.twin import Twin
 from .conftest import House
 from .wire import Wire
 
+#: Home Assistant replaces both for good, so that a process has one instance. Kept from
+#: before any test ran.
+_INIT = Zeroconf.__init__
+
 LOOPBACK = ["127.0.0.1"]
 TYPE = "_esphomelib._tcp.local."
+
+
+def _new(cls: type[Zeroconf], *args: object, **kwargs: object) -> Zeroconf:
+    return object.__new__(cls)
 
 
 def _service(twin: Twin, port: int) -> ServiceInfo:
@@ -41,8 +49,13 @@ def _service(twin: Twin, port: int) -> ServiceInfo:
 
 
 @pytest.fixture
-async def device(house: House) -> AsyncIterator[AsyncZeroconf]:
+async def device(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[AsyncZeroconf]:
     """Let Home Assistant listen on loopback; yield the device's own responder."""
+    monkeypatch.setattr(Zeroconf, "__init__", _INIT)
+    # Not undone: a class whose __new__ was taken away again refuses its arguments.
+    Zeroconf.__new__ = _new  # type: ignore[method-assign, assignment]
     listening = HaAsyncZeroconf(zc=HaZeroconf(interfaces=LOOPBACK))
     house.hass.data[ha_zeroconf.DATA_INSTANCE] = listening
     assert await async_setup_component(house.hass, "zeroconf", {})

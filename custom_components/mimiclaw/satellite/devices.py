@@ -73,24 +73,26 @@ class Devices:
             entries = lent_entities(self._hass, lender, channels)
         else:
             channels = satellite.channels()
-            device = dr.async_get(self._hass).async_get_device_by_identifier(
-                (DOMAIN, satellite.mac), self._entry.entry_id
-            )
-            device_id = device.id if device else None
+            device_id = self._device(satellite)
             entries = entities_by_channel(self._own(satellite), satellite.mac)
         return [
             settled(self._hass, channel, entries.get(channel.id), device_id)
             for channel in channels
         ]
 
+    def _device(self, satellite: Satellite) -> str | None:
+        device = dr.async_get(self._hass).async_get_device_by_identifier(
+            (DOMAIN, satellite.mac), self._entry.entry_id
+        )
+        return device.id if device else None
+
     def _own(self, satellite: Satellite) -> list[er.RegistryEntry]:
-        return [
-            entry
-            for entry in er.async_entries_for_config_entry(
-                er.async_get(self._hass), self._entry.entry_id
-            )
-            if entry.config_subentry_id == satellite.subentry_id
-        ]
+        device_id = self._device(satellite)
+        if device_id is None:
+            return []
+        return er.async_entries_for_device(
+            er.async_get(self._hass), device_id, include_disabled_entities=True
+        )
 
     def _lender(self, satellite: Satellite) -> str | None:
         """Return the ESPHome entry whose connection the satellite uses."""

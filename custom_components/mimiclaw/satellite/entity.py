@@ -141,13 +141,11 @@ class ChannelEntity(SatelliteEntity):
 
     async def async_added_to_hass(self) -> None:
         """Follow the channel."""
-        satellites = self._satellites
         if self._channel.confirm:
             self._keep_from_assist()
         self.async_on_remove(
-            satellites.async_add_channel_listener(self._key, self.async_write_ha_state)
+            self._satellites.async_add_channel_listener(self._key, self._follow)
         )
-        self.async_on_remove(satellites.async_add_listener(self._follow))
 
     @callback
     def _follow(self) -> None:
@@ -155,7 +153,7 @@ class ChannelEntity(SatelliteEntity):
         if channel is not None and channel != self._channel:
             self._channel = channel
             self.channel_changed()
-            self.async_write_ha_state()
+        self.async_write_ha_state()
 
     @callback
     def _keep_from_assist(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 import math
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,9 @@ from homeassistant.helpers import (
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.event import async_call_later
 
-from ..const import SUBENTRY_SATELLITE
+from ..const import DOMAIN, SUBENTRY_SATELLITE
 from . import issues, naming
+from .borrowed_entities import ESPHOME
 from .devices import Devices
 from .limits import MAX_DURATION_S, STEADY_S
 from .links import create_link
@@ -33,6 +34,7 @@ from .model import Channel, ChannelState, Code, Outcome
 from .satellite import Satellite
 
 if TYPE_CHECKING:
+    import asyncio
     from datetime import datetime
 
     from homeassistant.config_entries import ConfigEntry, ConfigSubentry
@@ -65,6 +67,8 @@ class Satellites:
         self._by_event: defaultdict[str, set[EventListener]] = defaultdict(set)
         self._settling: dict[str, CALLBACK_TYPE] = {}
         self._unsubscribe: list[CALLBACK_TYPE] = []
+        self._counting: asyncio.Handle | None = None
+        self._uncounted: set[Satellite] = set()
         self._stopped = False
         self._rest = _rest_of(entry)
 
@@ -76,14 +80,14 @@ class Satellites:
             async_dispatcher_connect(
                 self._hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._entry_changed
             ),
-            listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._registry_changed),
-            listen(dr.EVENT_DEVICE_REGISTRY_UPDATED, self._registry_changed),
-            listen(ar.EVENT_AREA_REGISTRY_UPDATED, self._registry_changed),
+            listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._entity_changed),
+            listen(dr.EVENT_DEVICE_REGISTRY_UPDATED, self._place_changed),
+            listen(ar.EVENT_AREA_REGISTRY_UPDATED, self._place_changed),
             listen(EVENT_HOMEASSISTANT_CLOSE, self._closing),
         ]
         for subentry in self._subentries().values():
             await self._take_up(subentry)
-        self._recount()
+        self._recount(self._satellites.values())
 
     async def async_stop(self) -> None:
         """End every link, task and listener."""
@@ -91,6 +95,8 @@ class Satellites:
         for unsubscribe in self._unsubscribe:
             unsubscribe()
         self._unsubscribe.clear()
+        if self._counting is not None:
+            self._counting.cancel()
         for subentry_id in list(self._satellites):
             await self._let_go(subentry_id)
         await self._memory.async_flush()
@@ -100,7 +106,7 @@ class Satellites:
         return list(self._satellites.values())
 
     def channels(self) -> list[Channel]:
-        """Return every known channel, sorted by satellite and as the device lists them."""
+        """Return every known channel, by satellite and as the device lists them."""
         return list(self._channels.values())
 
     def channel(self, key: str) -> Channel | None:
@@ -175,7 +181,7 @@ class Satellites:
 
     @callback
     def async_add_channel_listener(self, key: str, listener: Listener) -> CALLBACK_TYPE:
-        """Call when a channel's state or its device's availability changes."""
+        """Call when a channel, its state or its device's availability changes."""
         return _add(self._by_channel, key, listener)
 
     @callback
@@ -201,6 +207,7 @@ class Satellites:
     async def async_sync(self) -> None:
         """Follow the subentries: take up new ones, repoint changed ones, let go."""
         wanted = self._subentries()
+        before = list(self._satellites.values())
         for subentry_id in list(self._satellites):
             subentry = wanted.get(subentry_id)
             if subentry is None or dict(subentry.data) != self._seen[subentry_id]:
@@ -210,7 +217,7 @@ class Satellites:
                 return
             if subentry_id not in self._satellites:
                 await self._take_up(subentry)
-        self._recount()
+        self._recount([*before, *self._satellites.values()])
 
     @callback
     def async_nothing_else_changed(self) -> bool:
@@ -258,23 +265,58 @@ class Satellites:
             self._entry.async_create_task(self._hass, self.async_sync(), "satellites")
 
     @callback
-    def _registry_changed(self, _event: Event[Any]) -> None:
-        self._recount()
+    def _entity_changed(self, event: Event[er.EventEntityRegistryUpdatedData]) -> None:
+        """Count the satellite anew whose entity it is: its name, aliases or area."""
+        entry = er.async_get(self._hass).async_get(event.data["entity_id"])
+        if entry is None or entry.platform not in {DOMAIN, ESPHOME}:
+            return
+        if (own := self._satellites.get(entry.config_subentry_id or "")) is not None:
+            self._count_soon([own])
+        elif entry.platform == ESPHOME:
+            self._count_soon(self._satellites.values())
+
+    @callback
+    def _place_changed(self, _event: Event[Any]) -> None:
+        self._count_soon(self._satellites.values())
+
+    @callback
+    def _count_soon(self, satellites: Iterable[Satellite]) -> None:
+        """Count once after a burst: a satellite alone makes a dozen entities."""
+        self._uncounted.update(satellites)
+        if self._counting is None:
+            self._counting = self._hass.loop.call_soon(self._count)
+
+    @callback
+    def _count(self) -> None:
+        self._counting = None
+        satellites, self._uncounted = self._uncounted, set()
+        self._recount(satellites)
 
     async def _closing(self, _event: Event[Any]) -> None:
         await self.async_stop()
 
     @callback
-    def _recount(self) -> None:
-        """Work out the channels anew and tell who listens, if they changed."""
-        channels = {
+    def _recount(self, satellites: Iterable[Satellite]) -> None:
+        """Work out the channels of some satellites anew; tell who listens of changes."""
+        counted = list(satellites)
+        ids = {one.subentry_id for one in counted}
+        fresh = {
             channel.key: channel
-            for satellite in self._satellites.values()
-            for channel in self._devices.settle(satellite)
+            for one in counted
+            if one.subentry_id in self._satellites
+            for channel in self._devices.settle(one)
         }
-        if channels != self._channels:
-            self._channels = channels
-            self._tell(self._listeners)
+        known = {
+            key: one for key, one in self._channels.items() if one.satellite in ids
+        }
+        if fresh == known:
+            return
+        kept = {key: one for key, one in self._channels.items() if key not in known}
+        self._channels = kept | fresh
+        self._tell(self._listeners)
+        for key in known.keys() | fresh.keys():
+            if known.get(key) != fresh.get(key):
+                self._tell(self._by_channel.get(key, ()))
 
     @callback
     def satellite_described(self, satellite: Satellite, *, changed: bool) -> None:
@@ -282,7 +324,7 @@ class Satellites:
         if changed and satellite.description is not None:
             self._memory.keep(satellite.mac, satellite.description)
         self._devices.register(satellite)
-        self._recount()
+        self._recount([satellite])
         self._devices.clean_up(satellite)
 
     @callback
