@@ -9,6 +9,7 @@ from homeassistant.config_entries import (
     ConfigFlowResult,
     ConfigSubentryData,
     ConfigSubentryFlow,
+    OptionsFlow,
     SubentryFlowResult,
 )
 from homeassistant.const import CONF_API_KEY, CONF_MODEL
@@ -35,6 +36,7 @@ from .const import (
     SUBENTRY_PROVIDER,
     SUBENTRY_SATELLITE,
 )
+from .options_flow import MimiClawOptionsFlow
 from .provider_setup import async_create_provider, provider_config
 from .providers.protocol import ErrorKind, ProviderError
 from .satellite_discovery import SatelliteDiscovery
@@ -131,6 +133,12 @@ class MimiClawConfigFlow(SatelliteDiscovery, domain=DOMAIN):
             SUBENTRY_PROVIDER: ProviderSubentryFlow,
             SUBENTRY_SATELLITE: SatelliteSubentryFlow,
         }
+
+    @staticmethod
+    @callback
+    def async_get_options_flow(config_entry: ConfigEntry) -> OptionsFlow:
+        """Return the dialog of the assistant's options."""
+        return MimiClawOptionsFlow()
 
     async def async_step_user(
         self, user_input: dict[str, Any] | None = None
