@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .commander import Commander
     from .providers.failover import ProviderChain
     from .workspace.sessions import SessionMessage
+    from .workspace.skills import Skill
     from .workspace.workspace import Workspace
 
 
@@ -99,12 +100,16 @@ class AgentTurns:
             asyncio.to_thread(self._history, message),
             asyncio.to_thread(self._system, message, context, tools, trace),
         )
+        if assist.prompt:
+            # What changes with the message stays last, or the provider's cache is lost.
+            parts = (*system, SystemPart(assist.prompt))
+            system = tuple(sorted(parts, key=lambda part: not part.stable))
         return loop.Turn(
             provider=self._providers,
             profile=self._profile,
             toolbox=Toolbox(tools, context, self._profile, trace),
             trace=trace,
-            system=(*system, SystemPart(assist.prompt)) if assist.prompt else system,
+            system=system,
             history=messages(session),
             message=UserMessage(message.text, message.images),
             language=message.language,
@@ -120,7 +125,6 @@ class AgentTurns:
         """Assemble the prompt. Blocking: it reads files."""
         for path in message.skills:
             self._workspace.skills.used(path, context.now().date())
-            self._touched(trace, "read", path)
         return self._prompt.assemble(
             context.view,
             message.language,
@@ -132,6 +136,7 @@ class AgentTurns:
             ),
             message=message.text,
             skills=message.skills,
+            used=partial(_note_skill, trace),
         )
 
     def _touched(self, trace: Trace, kind: str, path: str) -> None:
@@ -140,7 +145,7 @@ class AgentTurns:
             return
         for skill in self._workspace.skills.catalogue().skills:
             if skill.path == path:
-                trace.skills[path] = skill.origin
+                _note_skill(trace, skill)
 
     def _llm_context(self, message: Message) -> llm.LLMContext:
         return llm.LLMContext(
@@ -159,3 +164,8 @@ class AgentTurns:
             self._profile.history_messages,
             speaker=message.speaker,
         )
+
+
+def _note_skill(trace: Trace, skill: Skill) -> None:
+    """Note a skill whose text the model got."""
+    trace.skills[skill.path] = skill.origin

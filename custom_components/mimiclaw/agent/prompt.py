@@ -18,7 +18,7 @@ from .rules import RULES
 from .trim import cut, fits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ..workspace.skills import Skill
     from ..workspace.view import View
@@ -58,12 +58,14 @@ class Prompt:
         offer: Offer | None = None,
         message: str = "",
         skills: Sequence[str] = (),
+        used: Callable[[Skill], None] | None = None,
     ) -> tuple[SystemPart, ...]:
         """Return the layers for the view's speaker; `extra` is what a channel adds.
 
         offer: what the turn has, for the skills to choose by; None is everything.
         message: what was said; a profile for weak models gets the text of the skills it
         is about. skills: paths of skills whose text has to stand there in any case.
+        used: told of each skill whose text stands there.
         The whole is at most the profile's cap, `extra` included.
         """
         offer = offer or Offer(language)
@@ -78,7 +80,8 @@ class Prompt:
         files = cut(files, room, _rest("the files named above"))
         parts = [SystemPart(self._rules), SystemPart(files)]
         room -= len(files.encode()) + len(_GAP)
-        if inline := self._inline(view, offer, message, skills, room):
+        chosen = self._chosen(offer, message, skills)
+        if inline := self._inline(view, chosen, room, used):
             parts.append(SystemPart(inline, stable=False))
             room -= len(inline.encode()) + len(_GAP)
         if extra and (text := cut(extra, room, "[cut here]")):
@@ -143,29 +146,36 @@ class Prompt:
         listing = self._listing.text(today, offer)
         return _SKILLS + listing if listing else ""
 
+    def _chosen(self, offer: Offer, message: str, wanted: Sequence[str]) -> list[Skill]:
+        """Return the skills whose text the model gets with this message."""
+        every = self._workspace.skills
+        if wanted:
+            known = {skill.path: skill for skill in every.catalogue().skills}
+            return [known[path] for path in wanted if path in known]
+        most = self._profile.inline_skills
+        if not most:
+            return []
+        today = self._workspace.clock().date()
+        return relevant(self._listing.skills(today, offer), every, today, message, most)
+
     def _inline(
-        self, view: View, offer: Offer, message: str, wanted: Sequence[str], room: int
+        self,
+        view: View,
+        skills: Sequence[Skill],
+        room: int,
+        used: Callable[[Skill], None] | None,
     ) -> str:
         """Return the text of skills in at most `room` bytes; it changes with the message."""
-        most = self._profile.inline_skills
-        if not wanted and not most:
-            return ""
-        today = self._workspace.clock().date()
-        every = self._workspace.skills
-        known = {skill.path: skill for skill in every.catalogue().skills}
-        chosen = {path: known[path] for path in wanted if path in known}
-        if most and not wanted:
-            skills = self._listing.skills(today, offer)
-            likely = relevant(skills, every, today, message, most)
-            chosen = {skill.path: skill for skill in likely}
         room = min(room, self._caps.inline_skills) - len(_INLINE.encode())
         pages: list[str] = []
-        for skill in chosen.values():
+        for skill in skills:
             page = self._page(view, skill, room - 1)
             if not page:
                 break
             pages.append(page)
             room -= len(page.encode()) + 1
+            if used is not None:
+                used(skill)
         return "\n".join([_INLINE, *pages]) if pages else ""
 
     def _page(self, view: View, skill: Skill, room: int) -> str:

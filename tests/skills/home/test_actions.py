@@ -233,3 +233,25 @@ async def test_without_an_assistant(hass: HomeAssistant, open_house: Open) -> No
     ):
         with pytest.raises(ServiceValidationError):
             await call(hass, action, **data)
+
+
+async def test_small_models_get_the_text_and_the_trace_says_from_where(
+    hass: HomeAssistant,
+    open_house: Open,
+    say: Say,
+    turns: list[dict[str, Any]],
+) -> None:
+    server = await open_house(Reply(text="Baked."))
+    await call(hass, "import_skill", text=PAGE, source="Ben")
+    (entry,) = hass.config_entries.async_entries("mimiclaw")
+    hass.config_entries.async_update_entry(
+        entry, options={**entry.options, "profile": "small"}
+    )
+    await hass.async_block_till_done()
+    await say("please bake bread for us")
+    blocks = [block["text"] for block in server.asked[0]["system"]]
+    assert "## /skills/bread.md [from Ben]\n# Bread" in blocks[-1], "what changes is last"
+    assert "# Skills for this message" not in "".join(blocks[:-1])
+    (turn,) = turns
+    assert {"path": "/skills/bread.md", "origin": "Ben"} in turn["skills"]
+    assert 3 <= len(turn["skills"]) <= 4
