@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hassil.expression import Sentence
@@ -55,7 +55,7 @@ class Lexicon:
 
     def starting_at(
         self, tokens: Sequence[str], start: int
-    ) -> Iterable[tuple[str, float | str, int]]:
+    ) -> Sequence[tuple[str, float | str, int]]:
         """All phrases that begin at `start`: symbol, value, end."""
         node = self._root.get(tokens[start])
         if node is None:
