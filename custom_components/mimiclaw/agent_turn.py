@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.helpers import llm
@@ -22,6 +23,7 @@ from .message import Message
 from .providers.protocol import SystemPart, UserMessage
 from .tools.assist import async_assist_tools
 from .tools.base import Tool, ToolContext
+from .workspace.errors import WorkspaceError
 from .workspace.paths import SKILLS
 from .workspace.sessions import session_name
 
@@ -34,6 +36,12 @@ if TYPE_CHECKING:
     from .workspace.sessions import SessionMessage
     from .workspace.skills import Skill
     from .workspace.workspace import Workspace
+
+#: A question is short; a pasted page is none.
+_QUERY_CHARS: Final = 400
+_OFFERED: Final = (
+    "# What may be about this message\nread_file one of them for the whole."
+)
 
 
 class AgentTurns:
@@ -115,6 +123,23 @@ class AgentTurns:
             language=message.language,
         )
 
+    async def read_ahead(self, context: ToolContext, text: str) -> None:
+        """Read what the model is most likely to ask for, while it is being asked."""
+        with suppress(WorkspaceError):
+            await asyncio.to_thread(context.view.read_ahead, text[:_QUERY_CHARS])
+
+    def _offered(self, context: ToolContext, text: str) -> str:
+        """Return search results for a model that would not search. Blocking."""
+        count = self._profile.offered_hits
+        if not count or not text.strip():
+            return ""
+        with suppress(WorkspaceError):
+            hits = context.view.search(text[:_QUERY_CHARS], limit=count)
+            rows = [f"{hit.path}:{hit.line}: {hit.snippet}" for hit in hits]
+            if rows:
+                return "\n".join([_OFFERED, *rows])
+        return ""
+
     def _system(
         self,
         message: Message,
@@ -128,7 +153,14 @@ class AgentTurns:
         return self._prompt.assemble(
             context.view,
             message.language,
-            message.extra_prompt,
+            "\n\n".join(
+                part
+                for part in (
+                    self._offered(context, message.text),
+                    message.extra_prompt,
+                )
+                if part
+            ),
             offer=Offer.of(
                 message.language,
                 tools,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -225,6 +225,8 @@ class Assistant:
             self._record(message, "user", message.text), "mimiclaw session"
         )
         turn.recorded = True
+        if self._agent.has_model and message.text:
+            self._own(self._agent.read_ahead(context, message.text))
         async with aclosing(loop.run(prepared)) as parts:
             async for part in parts:
                 if not isinstance(part, RoundStart):
@@ -254,6 +256,12 @@ class Assistant:
             )
         except Exception:  # noqa: BLE001  the answer matters more than its record
             LOGGER.exception("The session of %s was not written", message.channel)
+
+    def _own(self, work: Coroutine[Any, Any, None]) -> None:
+        """Let work go on beside a turn; a stop waits for it."""
+        task = self._hass.async_create_task(work, "mimiclaw read ahead")
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
 
     def _write_later(self, turn: _Turn) -> asyncio.Task[None]:
         """Write the turn's lines down beside what comes next; a stop waits for it."""

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from . import access, names, paths
+from .ahead import ReadAhead
 from .documents import split
 from .errors import NotFound, PathRefused, WorkspaceError
 from .folder_index import refresh_index
@@ -64,6 +65,7 @@ class View:
         self._workspace = workspace
         self._on_touch = on_touch
         self._seen: dict[Parts, Seen] = {}
+        self._ahead = ReadAhead(workspace.tree)
         self._writer = Writer(workspace, speaker, self._seen, self._touch)
 
     def read(
@@ -180,6 +182,13 @@ class View:
         hits = search(self._workspace, self.speaker, query, parts, limit, self.session)
         self._touch("read", parts)
         return hits
+
+    def read_ahead(self, query: str, limit: int = 3) -> None:
+        """Read the files that a question is most likely about, for the read that may follow."""
+        places = search(self._workspace, self.speaker, query, (), limit, self.session)
+        for path in dict.fromkeys(hit.path for hit in places):
+            with suppress(WorkspaceError):
+                self._ahead.keep(self._parts(path), self._workspace.limits.file_bytes)
 
     def write(self, path: str, content: str) -> str:
         """Write a whole file; return a sentence with what to do better next time.
@@ -308,10 +317,12 @@ class View:
             return text, version_of(text.encode("utf-8", "replace"))
         limits = self._workspace.limits
         limit = limits.document_bytes if parts[:1] == ("docs",) else limits.file_bytes
-        try:
-            data, _ = self._workspace.tree.read(parts, limit)
-        except NotFound:
-            raise NotFound(self._missing(parts)) from None
+        data = self._ahead.get(parts)
+        if data is None:
+            try:
+                data, _ = self._workspace.tree.read(parts, limit)
+            except NotFound:
+                raise NotFound(self._missing(parts)) from None
         return decode(data, text_of(parts)), version_of(data)
 
     def _missing(self, parts: Parts) -> str:
