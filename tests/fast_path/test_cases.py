@@ -78,7 +78,11 @@ def _words(text: str) -> str:
 
 
 def test_no_case_stands_in_a_sentence_file_as_it_is() -> None:
-    told = {_words(case["text"]) for case in read_cases(CASES)}
+    told = {
+        _words(case["text"])
+        for case in read_cases(CASES)
+        if case["expect"]["action"] != "none"
+    }
     for path in SENTENCES.glob("*.yaml"):
         for template in _templates(path):
             if not _has_choices(parse_sentence(template).expression):

@@ -15,6 +15,8 @@ from .normalise import FOREIGN, QUESTION, unspaced
 #: Longer remarks are conversation, and belong to the agent.
 _MAX_WORDS: Final = 12
 _MAX_CHARACTERS: Final = 32
+#: What makes a reason of whatever follows, as long as nothing in it may not be there.
+_OPENINGS: Final = ("{reason_link}", "{reason_open}")
 
 
 def is_reason(chart: Chart, start: int, end: int) -> bool:
@@ -22,11 +24,7 @@ def is_reason(chart: Chart, start: int, end: int) -> bool:
     if not 0 < end - start <= _MAX_CHARACTERS:
         return False
     words = 0
-    numbered = False
-    # "Because" before it or, in Japanese, after it, is sign enough.
-    signed = "{reason_link}" in chart.spans[start] or _ends_with_because(
-        chart, start, end
-    )
+    signed = numbered = False
     for index in range(start, end):
         token = chart.tokens[index]
         spans = chart.spans[index]
@@ -38,14 +36,15 @@ def is_reason(chart: Chart, start: int, end: int) -> bool:
         # 十分 is ten minutes, and enough.
         if any(place not in signs for place, _ in spans.get("{duration}", ())):
             return False
-        numbered = numbered or token[0].isdigit()
-        if not unspaced(token):
-            words += 1
-        if not signed and _within(chart, "{reason_sign}", index, end):
-            signed = True
-    # "It's like a sauna in here"; but "it's 7" may be the hour.
-    opened = "{reason_open}" in chart.spans[start] and not numbered
-    return (signed or opened) and words <= _MAX_WORDS
+        signed = signed or any(place <= end for place in signs)
+        numbered = numbered or "{number}" in spans
+        words += not unspaced(token)
+    # "It's like a sauna in here", or "because" before or, in Japanese, after it; but
+    # "it's 7" may be the hour.
+    opened = not chart.spans[start].keys().isdisjoint(_OPENINGS)
+    if not numbered and (opened or _ends_with_because(chart, start, end)):
+        signed = True
+    return signed and words <= _MAX_WORDS
 
 
 def _within(chart: Chart, symbol: str, index: int, end: int) -> bool:
