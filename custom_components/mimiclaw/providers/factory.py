@@ -95,7 +95,6 @@ def _build(config: ProviderConfig, http_client: Any) -> Provider:
 
         warm("anthropic", anthropic)
         client, owned = _client(anthropic.AsyncAnthropic, options, http_client)
-        client.auth_token = None
         _touch(client, client.messages, client.models)
         return AnthropicProvider(config, client, anthropic.Timeout, owns_client=owned)
     import openai
