@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ from custom_components.mimiclaw.channels.splitting import (
 from .bot_api.markup import parse
 
 
-def shown(markdown: str) -> list[tuple[str, list[dict[str, object]]]]:
+def shown(markdown: str) -> list[tuple[str, list[dict[str, Any]]]]:
     """Return what a Telegram client shows for each piece."""
     return [parse(piece.html, "html") for piece in pieces(markdown)]
 
@@ -54,10 +55,7 @@ def test_forms_become_entities() -> None:
     )
     kinds = {
         text.encode("utf-16-le")[
-            2 * one["offset"] : 2
-            * (
-                one["offset"] + one["length"]
-            )  # type: ignore[operator]
+            2 * one["offset"] : 2 * (one["offset"] + one["length"])
         ].decode("utf-16-le"): one
         for one in entities
     }

@@ -9,6 +9,9 @@ import logging
 
 _LOGGER = logging.getLogger(__name__)
 
+#: Seconds, one a try, that work is given to end.
+STOP_TRIES = 5
+
 type Work = Callable[[], Awaitable[None]]
 
 
@@ -45,8 +48,11 @@ class ChatQueues:
         task = self._current.get(key)
         if task is None:
             return False
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        for _ in range(STOP_TRIES):
+            task.cancel()
+            done, _pending = await asyncio.wait({task}, timeout=1.0)
+            if done:
+                break
         return True
 
     async def idle(self) -> None:
@@ -58,10 +64,15 @@ class ChatQueues:
     async def stop(self) -> None:
         """End everything."""
         self._lines.clear()
-        tasks = [*self._current.values(), *self._workers.values()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        for _ in range(STOP_TRIES):
+            tasks = {*self._current.values(), *self._workers.values()}
+            if not tasks:
+                return
+            for task in tasks:
+                task.cancel()
+            # A library beneath may take a cancellation for its own affair.
+            await asyncio.wait(tasks, timeout=1.0)
+            await asyncio.sleep(0)
 
     async def _serve(self, key: str) -> None:
         try:

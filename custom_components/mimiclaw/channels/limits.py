@@ -19,6 +19,8 @@ DRAFT_EVERY_S: Final = 1.1
 AT_ONCE_S: Final = 0.01
 #: Telegram shows "typing" for five seconds.
 TYPING_EVERY_S: Final = 4.5
+#: How long the last sign of work is waited for before the answer goes out, seconds.
+END_S: Final = 2.0
 #: In a group, where there are no drafts, a turn that takes longer says what it does.
 STATUS_AFTER_S: Final = 6.0
 STATUS_EVERY_S: Final = 4.0

@@ -15,6 +15,7 @@ from .errors import BadMarkup, ChannelError, NotModified, Refused, TryLater
 from .limits import (
     AT_ONCE_S,
     DRAFT_EVERY_S,
+    END_S,
     STATUS_AFTER_S,
     STATUS_EVERY_S,
     TYPING_EVERY_S,
@@ -70,6 +71,7 @@ class Showing:
         self._doing = ""
         self._changed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+        self._ended = False
         self._status_id: int | None = None
         self._status: asyncio.Task[int | None] | None = None
         self._started = time.monotonic()
@@ -92,34 +94,44 @@ class Showing:
 
     async def end(self) -> None:
         """Stop showing; nothing of it comes after the answer."""
+        self._ended = True
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._tasks:
+            # The library beneath may take a cancellation for its own affair.
+            await asyncio.wait(self._tasks, timeout=END_S)
         if self._status is not None:
-            await asyncio.gather(self._status, return_exceptions=True)
+            await asyncio.wait({self._status}, timeout=END_S)
             self._keep_status_id(self._status)
         if self._status_id is not None:
             number, self._status_id = self._status_id, None
             await self._try(self._sender.actions.delete(self._chat, number))
 
+    def _over(self) -> bool:
+        return self._ended
+
     async def _type(self) -> None:
         # A command to a relay is answered before this is over.
         await asyncio.sleep(AT_ONCE_S)
-        while True:
+        while not self._over():
             await self._try(self._sender.actions.typing(self._chat))
+            if self._over():
+                return
             await asyncio.sleep(TYPING_EVERY_S)
 
     async def _show(self) -> None:
         await self._changed.wait()
         await asyncio.sleep(AT_ONCE_S)
         shown = ""
-        while True:
+        while not self._over():
             self._changed.clear()
             text = await self._text()
             pause = 0.0
             if text and text != shown:
                 shown = text
                 pause = await self._put(text)
+            if self._over():
+                return
             await asyncio.sleep(pause)
             await self._changed.wait()
 
