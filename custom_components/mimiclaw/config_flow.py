@@ -15,6 +15,7 @@ from homeassistant.config_entries import (
 from homeassistant.const import CONF_API_KEY, CONF_MODEL
 from homeassistant.core import callback
 from homeassistant.helpers.selector import (
+    BooleanSelector,
     SelectSelector,
     SelectSelectorConfig,
     SelectSelectorMode,
@@ -27,6 +28,8 @@ import probatio
 from .const import (
     CONF_BASE_URL,
     CONF_PROVIDER,
+    CONF_THINKING,
+    CONF_WEB_SEARCH,
     DEFAULT_MODELS,
     DOMAIN,
     LOGGER,
@@ -35,6 +38,7 @@ from .const import (
     PROVIDER_OPENAI,
     SUBENTRY_PROVIDER,
     SUBENTRY_SATELLITE,
+    THINKING_BY_MODEL,
 )
 from .options_flow import MimiClawOptionsFlow
 from .provider_setup import async_create_provider, provider_config
@@ -58,6 +62,15 @@ PROVIDER_TITLES = {
 
 PASSWORD = TextSelector(TextSelectorConfig(type=TextSelectorType.PASSWORD))
 URL = TextSelector(TextSelectorConfig(type=TextSelectorType.URL))
+
+#: "model" leaves it to the model, which may think by itself.
+THINKING = SelectSelector(
+    SelectSelectorConfig(
+        options=[THINKING_BY_MODEL, "off", "low", "medium", "high"],
+        mode=SelectSelectorMode.DROPDOWN,
+        translation_key="thinking",
+    )
+)
 
 PROVIDER_SCHEMA = probatio.Schema(
     {
@@ -85,6 +98,12 @@ def credentials_schema(kind: str, known: Mapping[str, Any]) -> probatio.Schema:
             key(CONF_API_KEY): PASSWORD,
             probatio.Required(CONF_MODEL, default=model): TextSelector(),
             probatio.Optional(CONF_BASE_URL, description=address): URL,
+            probatio.Required(
+                CONF_THINKING, default=known.get(CONF_THINKING, THINKING_BY_MODEL)
+            ): THINKING,
+            probatio.Required(
+                CONF_WEB_SEARCH, default=known.get(CONF_WEB_SEARCH, False)
+            ): BooleanSelector(),
         }
     )
 

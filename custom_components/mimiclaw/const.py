@@ -18,6 +18,9 @@ SUBENTRY_SATELLITE: Final = "satellite"
 CONF_PROVIDER: Final = "provider"
 CONF_BASE_URL: Final = "base_url"
 CONF_EMBEDDINGS: Final = "embeddings"
+CONF_ENGINE: Final = "engine"
+CONF_THINKING: Final = "thinking"
+CONF_WEB_SEARCH: Final = "web_search"
 CONF_DAILY_BUDGET: Final = "daily_budget"
 CONF_PROFILE: Final = "profile"
 CONF_LANGUAGES: Final = "languages"
@@ -25,6 +28,9 @@ CONF_LOCAL_INTENTS: Final = "local_intents"
 CONF_NOISE_PSK: Final = "noise_psk"
 #: A satellite's subentry has it when it uses the connection of the ESPHome integration.
 CONF_ESPHOME_ENTRY: Final = "esphome_entry"
+
+#: In the form: how much a model thinks is left to itself.
+THINKING_BY_MODEL: Final = "model"
 
 PROVIDER_OFFLINE: Final = "offline"
 PROVIDER_ANTHROPIC: Final = "anthropic"

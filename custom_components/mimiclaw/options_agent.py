@@ -8,6 +8,7 @@ from typing import Any
 from homeassistant.config_entries import ConfigFlowResult, OptionsFlow
 from homeassistant.const import CONF_API_KEY, CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.helpers import llm
+from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.helpers.selector import (
     BooleanSelector,
     NumberSelector,
@@ -27,19 +28,27 @@ from .const import (
     CONF_BASE_URL,
     CONF_DAILY_BUDGET,
     CONF_EMBEDDINGS,
+    CONF_ENGINE,
     CONF_LANGUAGES,
     CONF_LOCAL_INTENTS,
     CONF_PROFILE,
+    CONF_WEB_SEARCH,
     DOMAIN,
     LOGGER,
 )
 from .fast_path.languages import all_languages
-from .provider_setup import embeddings_config
+from .provider_setup import embeddings_config, search_config
 from .providers.embeddings import create_embeddings
+from .providers.protocol import ProviderError
+from .providers.web_search import WebSearch
+
+NO_ENGINE = "none"
+#: What is looked for to see whether an engine answers.
+TITLE = "Home Assistant"
 
 
 class AgentOptionSteps(OptionsFlow):
-    """Two pages of the options."""
+    """Three pages of the options."""
 
     def _save(self, changes: Mapping[str, Any]) -> ConfigFlowResult:
         """Keep every other option; a value of None takes one out."""
@@ -135,6 +144,47 @@ class AgentOptionSteps(OptionsFlow):
         )
         return self.async_show_form(
             step_id="embeddings", data_schema=schema, errors=errors
+        )
+
+    async def async_step_web_search(
+        self, user_input: dict[str, Any] | None = None
+    ) -> ConfigFlowResult:
+        """Name a search engine for models whose provider does not search, and try it."""
+        errors: dict[str, str] = {}
+        if user_input is not None:
+            if user_input[CONF_ENGINE] == NO_ENGINE:
+                return self._save({CONF_WEB_SEARCH: None})
+            engine = WebSearch(
+                search_config(user_input), async_get_clientsession(self.hass)
+            )
+            try:
+                await engine.find(TITLE)
+                return self._save({CONF_WEB_SEARCH: user_input})
+            except ProviderError as err:
+                LOGGER.warning("The search engine was not accepted: %s", err)
+                errors = {"base": "web_search_failed"}
+        known = user_input or self.config_entry.options.get(CONF_WEB_SEARCH, {})
+        schema = probatio.Schema(
+            {
+                probatio.Required(
+                    CONF_ENGINE, default=known.get(CONF_ENGINE, NO_ENGINE)
+                ): SelectSelector(
+                    SelectSelectorConfig(
+                        options=[NO_ENGINE, "brave", "tavily", "searxng"],
+                        translation_key="engine",
+                    )
+                ),
+                probatio.Optional(CONF_API_KEY): TextSelector(
+                    TextSelectorConfig(type=TextSelectorType.PASSWORD)
+                ),
+                probatio.Optional(
+                    CONF_BASE_URL,
+                    description={"suggested_value": known.get(CONF_BASE_URL)},
+                ): TextSelector(TextSelectorConfig(type=TextSelectorType.URL)),
+            }
+        )
+        return self.async_show_form(
+            step_id="web_search", data_schema=schema, errors=errors
         )
 
 

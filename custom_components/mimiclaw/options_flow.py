@@ -46,7 +46,13 @@ class MimiClawOptionsFlow(AgentOptionSteps):
         """Show the menu."""
         return self.async_show_menu(
             step_id="init",
-            menu_options=["agent", "embeddings", "telegram", "proactive"],
+            menu_options=[
+                "agent",
+                "embeddings",
+                "web_search",
+                "telegram",
+                "proactive",
+            ],
         )
 
     async def async_step_telegram(

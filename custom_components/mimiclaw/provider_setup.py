@@ -5,19 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from homeassistant.const import CONF_API_KEY, CONF_MODEL
+from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.helpers.httpx_client import get_async_client
 
 from .const import (
     CONF_BASE_URL,
     CONF_EMBEDDINGS,
+    CONF_ENGINE,
     CONF_PROVIDER,
+    CONF_THINKING,
+    CONF_WEB_SEARCH,
     PROVIDER_OFFLINE,
     SUBENTRY_PROVIDER,
+    THINKING_BY_MODEL,
 )
 from .providers.embeddings import Embeddings, EmbeddingsConfig, create_embeddings
 from .providers.factory import create
 from .providers.failover import ProviderChain
 from .providers.protocol import Provider, ProviderConfig
+from .providers.web_search import SearchConfig, WebSearch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +31,11 @@ if TYPE_CHECKING:
 
     from homeassistant.config_entries import ConfigEntry
     from homeassistant.core import HomeAssistant
+
+
+def _thinking(data: Mapping[str, Any]) -> Any:
+    chosen = data.get(CONF_THINKING, THINKING_BY_MODEL)
+    return "" if chosen == THINKING_BY_MODEL else chosen
 
 
 def provider_config(data: Mapping[str, Any], name: str) -> ProviderConfig:
@@ -35,6 +46,8 @@ def provider_config(data: Mapping[str, Any], name: str) -> ProviderConfig:
         model=data.get(CONF_MODEL, ""),
         api_key=data.get(CONF_API_KEY, ""),
         base_url=data.get(CONF_BASE_URL, ""),
+        thinking=_thinking(data),
+        web_search=data.get(CONF_WEB_SEARCH, False),
     )
 
 
@@ -70,3 +83,20 @@ async def async_create_embeddings(entry: ConfigEntry[Any]) -> Embeddings | None:
     """Return the embeddings endpoint of the options, None where there is none."""
     chosen = entry.options.get(CONF_EMBEDDINGS)
     return await create_embeddings(embeddings_config(chosen)) if chosen else None
+
+
+def search_config(data: Mapping[str, Any]) -> SearchConfig:
+    """Return the search engine that the options hold."""
+    return SearchConfig(
+        kind=data[CONF_ENGINE],
+        api_key=data.get(CONF_API_KEY, ""),
+        base_url=data.get(CONF_BASE_URL, ""),
+    )
+
+
+def create_web_search(hass: HomeAssistant, entry: ConfigEntry[Any]) -> WebSearch | None:
+    """Return the search engine of the options, None where there is none."""
+    chosen = entry.options.get(CONF_WEB_SEARCH)
+    if not chosen:
+        return None
+    return WebSearch(search_config(chosen), async_get_clientsession(hass))

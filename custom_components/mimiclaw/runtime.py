@@ -30,7 +30,11 @@ from .costs import Costs
 from .delivery import Delivery
 from .phrases import Phrases
 from .provider_issues import ProviderIssues
-from .provider_setup import async_create_embeddings, async_create_providers
+from .provider_setup import (
+    async_create_embeddings,
+    async_create_providers,
+    create_web_search,
+)
 from .satellite.registry import Satellites
 from .schedule.heartbeat import Heartbeat
 from .schedule.home_schedule import HomeSchedule
@@ -38,7 +42,7 @@ from .schedule.performer import JobPerformer
 from .schedule.status import StatusLines
 from .schedule.targets import CONF_DELIVER_TO
 from .skill_repairs import SkillRepairs
-from .tools import cron, files, gpio, notes, search, skills, time
+from .tools import cron, files, gpio, notes, search, skills, time, web
 from .trace_files import TraceFiles
 from .upkeep import Upkeep
 from .workspace.vectors import SemanticSearch
@@ -149,6 +153,7 @@ async def async_create_runtime(
         *(search.tools(semantic.search) if semantic else search.tools()),
         *notes.tools(),
         *time.tools(),
+        *web.tools(create_web_search(hass, entry)),
         *gpio.tools(satellites),
         *cron.tools(schedule.scheduler, satellites, performer.find_target),
     )

@@ -156,3 +156,32 @@ async def test_a_change_of_the_rules_is_told(
         one.read_text() for one in (workspace / ".trash").iterdir() if one.is_file()
     ]
     assert before in kept
+
+
+async def test_web_search_where_the_owner_set_it_up(
+    hass: HomeAssistant, serve: Serve, set_up: SetUp, say: Say
+) -> None:
+    async def found(_request: web.Request) -> web.Response:
+        page = {"title": "Weather", "url": "http://weather.test", "content": "Rain."}
+        return web.json_response({"results": [page]})
+
+    app = web.Application()
+    app.router.add_get("/search", found)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    address = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    search = Call("web_search", {"query": "weather tomorrow"}, "a")
+    server = await serve(Reply(calls=(search,)), Reply(text="It rains."))
+    entry = await set_up(anthropic(server))
+    bad = await choose(
+        hass, entry.entry_id, "web_search", engine="searxng", base_url=address + "/no"
+    )
+    assert bad["errors"] == {"base": "web_search_failed"}
+    done = await choose(
+        hass, entry.entry_id, "web_search", engine="searxng", base_url=address
+    )
+    assert done["type"] is FlowResultType.CREATE_ENTRY
+    assert speech(await say("what is the weather tomorrow?")) == "It rains."
+    assert "Rain." in str(server.asked[-1]["messages"])
+    await runner.cleanup()
