@@ -51,8 +51,10 @@ class ChatHouse:
         return Path(self.hass.config.path("mimiclaw"))
 
     @property
-    def journal(self) -> Path:
-        return self.workspace / ".state" / "telegram.jsonl"
+    def journal(self) -> str:
+        """What the channel wrote down so far."""
+        path = self.workspace / ".state" / "telegram.jsonl"
+        return path.read_text() if path.exists() else ""
 
     async def add_bot(self, *chats: int, title: str = "Mimi") -> MockConfigEntry:
         """Set telegram_bot up, polling the loopback server."""

@@ -53,6 +53,7 @@ class HomeSchedule:
         self._teller = RepairTeller(hass)
         self._state = workspace.root / STATE_FOLDER
         self._unsubscribe: list[CALLBACK_TYPE] = []
+        self._stopped = False
         self.scheduler = Scheduler(
             JobFile(workspace, paths.CRON, NotFound, Changed, self._keep),
             RunJournal(LineLog(self._state / JOURNAL)),
@@ -71,6 +72,8 @@ class HomeSchedule:
 
     async def _begin(self, _hass: HomeAssistant) -> None:
         await self.scheduler.start()
+        if self._stopped:
+            return
         self._unsubscribe += [
             async_track_time_interval(
                 self._hass, self._look, timedelta(seconds=LOOK_S)
@@ -80,6 +83,7 @@ class HomeSchedule:
 
     async def async_stop(self) -> None:
         """End every timer and run."""
+        self._stopped = True
         for unsubscribe in self._unsubscribe:
             unsubscribe()
         self._unsubscribe.clear()

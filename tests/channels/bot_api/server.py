@@ -188,7 +188,7 @@ class BotApi:
     ) -> int:
         """Send a voice note, a photo or a document."""
         file_id = f"file{len(self.state.files) + 1:04d}"
-        self.state.files[file_id] = (f"{kind}/{file_id}_{name}", data)
+        self.state.files[file_id] = (f"{kind}/{file_id}", data)
         one: dict[str, Any] = {
             "file_id": file_id,
             "file_unique_id": file_id[::-1],
