@@ -1,5 +1,6 @@
 #include "mimiclaw_io.h"
 
+#include <cinttypes>
 #include <cstdio>
 
 #include "esphome/components/api/api_server.h"
