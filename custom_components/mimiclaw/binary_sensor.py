@@ -31,7 +31,10 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the binary sensors, now and as channels appear."""
-    async_add_channels(entry, async_add_entities, Platform.BINARY_SENSOR, ChannelInput)
+    satellites = entry.runtime_data.satellites
+    async_add_channels(
+        entry, satellites, async_add_entities, Platform.BINARY_SENSOR, ChannelInput
+    )
 
 
 class ChannelInput(ChannelEntity, BinarySensorEntity):

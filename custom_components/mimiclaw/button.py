@@ -24,7 +24,10 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the buttons, now and as channels appear."""
-    async_add_channels(entry, async_add_entities, Platform.BUTTON, ChannelButton)
+    satellites = entry.runtime_data.satellites
+    async_add_channels(
+        entry, satellites, async_add_entities, Platform.BUTTON, ChannelButton
+    )
 
 
 class ChannelButton(ChannelEntity, ButtonEntity):

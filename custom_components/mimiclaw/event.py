@@ -29,7 +29,8 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add one event entity a satellite, now and as satellites appear."""
-    async_add_for_satellites(entry, async_add_entities, _events)
+    satellites = entry.runtime_data.satellites
+    async_add_for_satellites(entry, satellites, async_add_entities, _events)
 
 
 def _events(satellites: Satellites, satellite: Satellite) -> list[PolicyEvents]:

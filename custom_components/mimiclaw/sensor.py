@@ -41,8 +41,11 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the sensors, now and as channels and satellites appear."""
-    async_add_channels(entry, async_add_entities, Platform.SENSOR, ChannelSensor)
-    async_add_for_satellites(entry, async_add_entities, _figures)
+    satellites = entry.runtime_data.satellites
+    async_add_channels(
+        entry, satellites, async_add_entities, Platform.SENSOR, ChannelSensor
+    )
+    async_add_for_satellites(entry, satellites, async_add_entities, _figures)
     async_add_costs(entry, async_add_entities)
     async_add_job_sensors(hass, entry, async_add_entities)
 

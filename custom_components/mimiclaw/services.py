@@ -90,9 +90,8 @@ async def _pulse(call: ServiceCall) -> ServiceResponse:
 
 
 async def _command(call: ServiceCall, state: Command) -> ServiceResponse:
-    entry = _loaded_entry(call.hass)
-    satellites = entry.runtime_data.satellites
-    channels = channels_meant(call.hass, entry, call.data)
+    satellites = _loaded_entry(call.hass).runtime_data.satellites
+    channels = channels_meant(call.hass, satellites, call.data)
     duration = call.data.get(ATTR_DURATION)
     outcomes = [
         await satellites.write(channel.key, state, duration, "automation")
@@ -102,9 +101,8 @@ async def _command(call: ServiceCall, state: Command) -> ServiceResponse:
 
 
 async def _read(call: ServiceCall) -> ServiceResponse:
-    entry = _loaded_entry(call.hass)
-    satellites = entry.runtime_data.satellites
-    channels = channels_meant(call.hass, entry, call.data)
+    satellites = _loaded_entry(call.hass).runtime_data.satellites
+    channels = channels_meant(call.hass, satellites, call.data)
     outcomes = [await satellites.read(channel.key) for channel in channels]
     return _answer(satellites, channels, outcomes)
 

@@ -26,7 +26,10 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the switches, now and as channels appear."""
-    async_add_channels(entry, async_add_entities, Platform.SWITCH, ChannelSwitch)
+    satellites = entry.runtime_data.satellites
+    async_add_channels(
+        entry, satellites, async_add_entities, Platform.SWITCH, ChannelSwitch
+    )
     async_add_job_switches(hass, entry, async_add_entities)
 
 

@@ -87,7 +87,11 @@ async def test_an_absent_device_does_not_hold_up_the_start(house: House) -> None
 
 
 async def test_a_moved_satellite_does_not_disturb_the_others(
-    house: House, twin: Twin, greenhouse: str, make_twin: MakeTwin
+    house: House,
+    twin: Twin,
+    greenhouse: str,
+    make_twin: MakeTwin,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     shed = make_twin(mac="02:4D:43:00:00:02", friendly_name="Shed", name="shed")
     await house.add(shed.port)
@@ -106,6 +110,12 @@ async def test_a_moved_satellite_does_not_disturb_the_others(
             one.link for one in runtime.satellites.satellites() if one.mac[-2:] == "01"
         )
         assert kept is link
+        # Its own entities live on over the new connection.
+        for entity_id in ("switch.shed_water_pump", "event.shed_policy"):
+            assert house.state(entity_id) not in {"unavailable", "(none)"}
+        await house.call("turn_on", {"entity_id": "switch.shed_water_pump"}, "switch")
+        assert shed.control("read pump")["on"] is True
+        assert "does not generate unique IDs" not in caplog.text
         await house.hass.config_entries.async_unload(house.entry.entry_id)
 
 
@@ -153,3 +163,25 @@ async def test_two_commands_keep_their_order_through_the_entity(
     levels = [one["level"] for one in twin.control("edges pump")["edges"]]
     assert levels == [1, 0] * 10
     assert house.state(PUMP) == "off"
+
+
+async def test_changes_in_a_row_leave_one_connection(
+    house: House, twin: Twin, greenhouse: str
+) -> None:
+    subentry = house.entry.subentries[greenhouse]
+    async with Wire(twin.port) as wire:
+        for _ in range(3):
+            for port in (wire.port, twin.port):
+                house.hass.config_entries.async_update_subentry(
+                    house.entry, subentry, data={**subentry.data, "port": port}
+                )
+                await asyncio.sleep(0)
+        await house.hass.async_block_till_done()
+        await house.until(lambda: house.is_up(greenhouse))
+        async with asyncio.timeout(10):
+            while (
+                await asyncio.to_thread(lambda: twin.control("stats")["clients"]) != 1
+            ):
+                await asyncio.sleep(0.02)
+        tasks = [one for one in asyncio.all_tasks() if "satellite" in one.get_name()]
+        assert len(tasks) == 1

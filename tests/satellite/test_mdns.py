@@ -69,7 +69,8 @@ async def test_found_added_and_followed(
     house: House, twin: Twin, device: AsyncZeroconf
 ) -> None:
     flows = house.hass.config_entries.flow
-    await device.async_register_service(_service(twin, twin.port))
+    announced = await device.async_register_service(_service(twin, twin.port))
+    await announced
     await house.until(lambda: flows.async_progress_by_handler(DOMAIN))
     found = flows.async_progress_by_handler(DOMAIN)[0]
     assert found["context"]["title_placeholders"] == {"name": "Greenhouse"}
@@ -80,7 +81,8 @@ async def test_found_added_and_followed(
     await house.until(lambda: house.is_up(subentry_id))
 
     async with Wire(twin.port) as wire:
-        await device.async_update_service(_service(twin, wire.port))
+        announced = await device.async_update_service(_service(twin, wire.port))
+        await announced
         await house.until(lambda: wire.accepted > 1 and house.is_up(subentry_id))
         assert house.entry.subentries[subentry_id].data["port"] == wire.port
         assert not flows.async_progress_by_handler(DOMAIN)

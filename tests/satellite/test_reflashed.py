@@ -72,6 +72,30 @@ async def test_entities_follow_the_channels(
     assert not [one for one in house.hass.states.async_entity_ids() if one[-2:] == "_2"]
 
 
+async def test_a_renamed_node_keeps_its_entities(
+    house: House, twin: Twin, greenhouse: str
+) -> None:
+    registry = er.async_get(house.hass)
+    before = {
+        one.entity_id: one.unique_id
+        for one in er.async_entries_for_config_entry(registry, house.entry.entry_id)
+    }
+    await asyncio.to_thread(twin.stop)
+    twin.name, twin.friendly_name = "orangery", "Orangery"
+    await asyncio.to_thread(twin.start)
+    await house.until(lambda: house.is_up(greenhouse))
+    pump = house.hass.states.get(PUMP)
+    assert pump is not None
+    assert pump.state == "off"
+    assert pump.name == "Orangery Water pump"
+    after = {
+        one.entity_id: one.unique_id
+        for one in er.async_entries_for_config_entry(registry, house.entry.entry_id)
+    }
+    assert after == before
+    assert house.satellites.resolve("orangery/pump")[0].satellite_name == "Orangery"
+
+
 async def test_the_same_refusal_at_every_door(
     house: House, twin: Twin, greenhouse: str, reflashed_program: Path
 ) -> None:

@@ -32,7 +32,7 @@ class Devices:
     def register(self, satellite: Satellite) -> None:
         """Make or renew the device of a satellite; a lent one has its own already."""
         node, description = satellite.node, satellite.description
-        if node is None or description is None or self._lender(satellite):
+        if node is None or description is None or self.lender(satellite.subentry_id):
             return
         maker, _, model = description.project.partition(".")
         dr.async_get(self._hass).async_get_or_create(
@@ -51,7 +51,7 @@ class Devices:
     @callback
     def clean_up(self, satellite: Satellite) -> None:
         """Remove the entities of channels the device no longer has."""
-        if satellite.description is None or self._lender(satellite):
+        if satellite.description is None or self.lender(satellite.subentry_id):
             return
         wanted = {
             (domain_of(channel), f"{satellite.mac}-{channel.id}")
@@ -67,7 +67,7 @@ class Devices:
     @callback
     def settle(self, satellite: Satellite) -> list[Channel]:
         """Return the satellite's channels with the owner's names and areas."""
-        if lender := self._lender(satellite):
+        if lender := self.lender(satellite.subentry_id):
             channels = satellite.channels()
             device_id = lent_device(self._hass, lender, satellite.mac)
             entries = lent_entities(self._hass, lender, channels)
@@ -94,7 +94,8 @@ class Devices:
             er.async_get(self._hass), device_id, include_disabled_entities=True
         )
 
-    def _lender(self, satellite: Satellite) -> str | None:
-        """Return the ESPHome entry whose connection the satellite uses."""
-        subentry = self._entry.subentries.get(satellite.subentry_id)
+    @callback
+    def lender(self, subentry_id: str) -> str | None:
+        """Return the ESPHome entry whose connection a satellite uses."""
+        subentry = self._entry.subentries.get(subentry_id)
         return subentry.data.get(CONF_ESPHOME_ENTRY) if subentry else None

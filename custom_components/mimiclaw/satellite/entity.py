@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import callback
@@ -17,10 +17,10 @@ from .platforms import domain_of
 from .refusals import raise_if_refused
 
 if TYPE_CHECKING:
+    from homeassistant.config_entries import ConfigEntry
     from homeassistant.const import Platform
     from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-    from ..runtime import MimiClawConfigEntry
     from .model import Command
     from .registry import Satellites
     from .satellite import Satellite
@@ -34,13 +34,13 @@ type SatelliteFactory = Callable[[Satellites, Satellite], Iterable[Entity]]
 
 @callback
 def async_add_channels(
-    entry: MimiClawConfigEntry,
+    entry: ConfigEntry[Any],
+    satellites: Satellites,
     async_add_entities: AddConfigEntryEntitiesCallback,
     platform: Platform,
     factory: Factory,
 ) -> None:
     """Add an entity for every channel of one platform, now and as channels appear."""
-    satellites = entry.runtime_data.satellites
     there: set[str] = set()
 
     @callback
@@ -64,12 +64,12 @@ def async_add_channels(
 
 @callback
 def async_add_for_satellites(
-    entry: MimiClawConfigEntry,
+    entry: ConfigEntry[Any],
+    satellites: Satellites,
     async_add_entities: AddConfigEntryEntitiesCallback,
     factory: SatelliteFactory,
 ) -> None:
     """Add what every satellite has once, now and as satellites appear."""
-    satellites = entry.runtime_data.satellites
     there: set[str] = set()
 
     @callback
@@ -91,7 +91,7 @@ def async_add_for_satellites(
     follow()
 
 
-def is_native(entry: MimiClawConfigEntry, subentry_id: str) -> bool:
+def is_native(entry: ConfigEntry[Any], subentry_id: str) -> bool:
     """Tell whether the entities are ours to make; ESPHome has those of a lent device."""
     subentry = entry.subentries.get(subentry_id)
     return subentry is not None and CONF_ESPHOME_ENTRY not in subentry.data

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import asyncio
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -29,21 +28,18 @@ from .borrowed_entities import ESPHOME
 from .devices import Devices
 from .limits import MAX_DURATION_S, STEADY_S
 from .links import create_link
+from .listeners import EventListener, Listener, Listeners
 from .memory import Memory
 from .model import Channel, ChannelState, Code, Outcome
 from .satellite import Satellite
 
 if TYPE_CHECKING:
-    import asyncio
     from datetime import datetime
 
     from homeassistant.config_entries import ConfigEntry, ConfigSubentry
     from homeassistant.core import CALLBACK_TYPE, Event, HomeAssistant
 
     from .model import Actor, Command, PolicyEvent
-
-type Listener = Callable[[], None]
-type EventListener = Callable[[PolicyEvent], None]
 
 #: Who must ask before a channel with `confirm` is touched. A person who presses a
 #: switch or writes an automation has decided already.
@@ -61,14 +57,13 @@ class Satellites:
         self._satellites: dict[str, Satellite] = {}
         self._seen: dict[str, dict[str, Any]] = {}
         self._channels: dict[str, Channel] = {}
-        self._listeners: set[Listener] = set()
-        self._by_channel: defaultdict[str, set[Listener]] = defaultdict(set)
-        self._by_figure: defaultdict[str, set[Listener]] = defaultdict(set)
-        self._by_event: defaultdict[str, set[EventListener]] = defaultdict(set)
+        self._listeners = Listeners()
         self._settling: dict[str, CALLBACK_TYPE] = {}
         self._unsubscribe: list[CALLBACK_TYPE] = []
         self._counting: asyncio.Handle | None = None
         self._uncounted: set[Satellite] = set()
+        #: One change of satellites at a time, or a link could be replaced twice.
+        self._changing = asyncio.Lock()
         self._stopped = False
         self._rest = _rest_of(entry)
 
@@ -97,8 +92,9 @@ class Satellites:
         self._unsubscribe.clear()
         if self._counting is not None:
             self._counting.cancel()
-        for subentry_id in list(self._satellites):
-            await self._let_go(subentry_id)
+        async with self._changing:
+            for subentry_id in list(self._satellites):
+                await self._let_go(subentry_id)
         await self._memory.async_flush()
 
     def satellites(self) -> list[Satellite]:
@@ -129,6 +125,10 @@ class Satellites:
         subentry_id, _, channel_id = key.partition("/")
         satellite = self._satellites.get(subentry_id)
         return satellite.state(channel_id) if satellite else ChannelState()
+
+    def lender(self, subentry_id: str) -> str | None:
+        """Return the ESPHome entry whose connection a satellite uses, if it does."""
+        return self._devices.lender(subentry_id)
 
     def needs_yes(self, key: str, actor: Actor) -> bool:
         """Tell whether a person has to confirm before this actor may write."""
@@ -176,27 +176,26 @@ class Satellites:
     @callback
     def async_add_listener(self, listener: Listener) -> CALLBACK_TYPE:
         """Call when channels, their names or policy, or availability change."""
-        self._listeners.add(listener)
-        return lambda: self._listeners.discard(listener)
+        return self._listeners.add(listener)
 
     @callback
     def async_add_channel_listener(self, key: str, listener: Listener) -> CALLBACK_TYPE:
         """Call when a channel, its state or its device's availability changes."""
-        return _add(self._by_channel, key, listener)
+        return self._listeners.add_for(key, listener)
 
     @callback
     def async_add_figure_listener(
         self, subentry_id: str, listener: Listener
     ) -> CALLBACK_TYPE:
         """Call when one of a device's own figures, or its availability, changes."""
-        return _add(self._by_figure, subentry_id, listener)
+        return self._listeners.add_for(subentry_id, listener)
 
     @callback
     def async_add_event_listener(
         self, subentry_id: str, listener: EventListener
     ) -> CALLBACK_TYPE:
         """Call when a device acts or refuses by its own policy."""
-        return _add(self._by_event, subentry_id, listener)
+        return self._listeners.add_for_events(subentry_id, listener)
 
     def poke(self, mac: str) -> None:
         """Try a device now: it has shown itself on the network."""
@@ -206,15 +205,20 @@ class Satellites:
 
     async def async_sync(self) -> None:
         """Follow the subentries: take up new ones, repoint changed ones, let go."""
+        async with self._changing:
+            if not self._stopped:
+                await self._follow_subentries()
+
+    async def _follow_subentries(self) -> None:
         wanted = self._subentries()
         before = list(self._satellites.values())
-        for subentry_id in list(self._satellites):
-            subentry = wanted.get(subentry_id)
-            if subentry is None or dict(subentry.data) != self._seen[subentry_id]:
-                await self._let_go(subentry_id, forget=subentry is None)
+        for satellite in before:
+            subentry = wanted.get(satellite.subentry_id)
+            if subentry is None or subentry.unique_id != satellite.mac:
+                await self._let_go(satellite.subentry_id, forget=subentry is None)
+            elif dict(subentry.data) != self._seen[satellite.subentry_id]:
+                await self._connect(satellite, subentry)
         for subentry_id, subentry in wanted.items():
-            if self._stopped:
-                return
             if subentry_id not in self._satellites:
                 await self._take_up(subentry)
         self._recount([*before, *self._satellites.values()])
@@ -241,7 +245,13 @@ class Satellites:
             subentry.subentry_id, mac, subentry.title, self._memory.recall(mac), self
         )
         self._satellites[subentry.subentry_id] = satellite
+        await self._connect(satellite, subentry)
+
+    async def _connect(self, satellite: Satellite, subentry: ConfigSubentry) -> None:
+        """Give a satellite the link its subentry asks for, in place of the one it has."""
         self._seen[subentry.subentry_id] = dict(subentry.data)
+        if satellite.link is not None:
+            await satellite.link.async_stop()
         satellite.link = create_link(self._hass, self._entry, subentry, satellite)
         await satellite.link.async_start()
 
@@ -313,10 +323,13 @@ class Satellites:
             return
         kept = {key: one for key, one in self._channels.items() if key not in known}
         self._channels = kept | fresh
-        self._tell(self._listeners)
-        for key in known.keys() | fresh.keys():
-            if known.get(key) != fresh.get(key):
-                self._tell(self._by_channel.get(key, ()))
+        self._listeners.tell()
+        changed = {
+            key
+            for key in known.keys() | fresh.keys()
+            if known.get(key) != fresh.get(key)
+        }
+        self._listeners.tell_of(*changed)
 
     @callback
     def satellite_described(self, satellite: Satellite, *, changed: bool) -> None:
@@ -337,10 +350,9 @@ class Satellites:
             self._settling[subentry_id] = async_call_later(
                 self._hass, STEADY_S, self._believe(satellite)
             )
-        self._tell(self._listeners)
-        for channel in satellite.channels():
-            self._tell(self._by_channel.get(channel.key, ()))
-        self._tell(self._by_figure.get(subentry_id, ()))
+        self._listeners.tell()
+        self._listeners.tell_of_channels(satellite.channels())
+        self._listeners.tell_of(subentry_id)
 
     @callback
     def satellite_trouble(self, satellite: Satellite) -> None:
@@ -350,19 +362,17 @@ class Satellites:
     @callback
     def satellite_channel(self, satellite: Satellite, channel_id: str) -> None:
         """Pass a channel's state on."""
-        key = f"{satellite.subentry_id}/{channel_id}"
-        self._tell(self._by_channel.get(key, ()))
+        self._listeners.tell_of(f"{satellite.subentry_id}/{channel_id}")
 
     @callback
     def satellite_figure(self, satellite: Satellite, name: str) -> None:
         """Pass a figure on."""
-        self._tell(self._by_figure.get(satellite.subentry_id, ()))
+        self._listeners.tell_of(satellite.subentry_id)
 
     @callback
     def satellite_event(self, satellite: Satellite, event: PolicyEvent) -> None:
         """Pass an event on."""
-        for listener in list(self._by_event.get(satellite.subentry_id, ())):
-            listener(event)
+        self._listeners.tell_of_event(satellite.subentry_id, event)
 
     def _believe(self, satellite: Satellite) -> Callable[[datetime], None]:
         @callback
@@ -371,11 +381,6 @@ class Satellites:
             satellite.settle()
 
         return settled
-
-    @staticmethod
-    def _tell(listeners: set[Listener] | tuple[()]) -> None:
-        for listener in list(listeners):
-            listener()
 
 
 def _rest_of(entry: ConfigEntry[Any]) -> tuple[Any, ...]:
@@ -386,15 +391,3 @@ def _rest_of(entry: ConfigEntry[Any]) -> tuple[Any, ...]:
         if one.subentry_type != SUBENTRY_SATELLITE
     }
     return entry.title, dict(entry.data), dict(entry.options), others
-
-
-def _add[T](listeners: defaultdict[str, set[T]], key: str, one: T) -> CALLBACK_TYPE:
-    listeners[key].add(one)
-
-    def remove() -> None:
-        listeners[key].discard(one)
-        with suppress(KeyError):
-            if not listeners[key]:
-                del listeners[key]
-
-    return remove

@@ -20,15 +20,14 @@ from homeassistant.helpers.target import (
     async_extract_referenced_entity_ids,
 )
 
-from ..const import CONF_ESPHOME_ENTRY, DOMAIN
+from ..const import DOMAIN
 from .borrowed_entities import lent_device, lent_entities
 
 if TYPE_CHECKING:
     from homeassistant.core import HomeAssistant
 
-    from ..runtime import MimiClawConfigEntry
     from .model import Channel
-    from .satellite import Satellite
+    from .registry import Satellites
 
 ATTR_CHANNEL = "channel"
 
@@ -37,7 +36,7 @@ _PLACES = (ATTR_AREA_ID, ATTR_FLOOR_ID, ATTR_LABEL_ID)
 
 
 def channels_meant(
-    hass: HomeAssistant, entry: MimiClawConfigEntry, data: Mapping[str, Any]
+    hass: HomeAssistant, satellites: Satellites, data: Mapping[str, Any]
 ) -> list[Channel]:
     """Return the channels; raises ServiceValidationError when it is not clear.
 
@@ -46,23 +45,24 @@ def channels_meant(
     never meant by leaving the name out.
     """
     channels = [
-        _of_entity(hass, entry, entity_id) for entity_id in data.get(ATTR_ENTITY_ID, ())
+        _of_entity(hass, satellites, entity_id)
+        for entity_id in data.get(ATTR_ENTITY_ID, ())
     ]
     if places := {key: data[key] for key in _PLACES if key in data}:
-        channels += _of_places(hass, entry, places)
+        channels += _of_places(hass, satellites, places)
     text = data.get(ATTR_CHANNEL)
     if text is not None:
-        channels += _of_name(hass, entry, text, data.get(ATTR_DEVICE_ID, ()))
+        channels += _of_name(hass, satellites, text, data.get(ATTR_DEVICE_ID, ()))
     if not channels:
         raise invalid("channel_missing")
     return list({channel.key: channel for channel in channels}.values())
 
 
 def _of_name(
-    hass: HomeAssistant, entry: MimiClawConfigEntry, text: str, device_ids: list[str]
+    hass: HomeAssistant, satellites: Satellites, text: str, device_ids: list[str]
 ) -> list[Channel]:
-    found = entry.runtime_data.satellites.resolve(text, hass.config.language)
-    allowed = {_of_device(hass, entry, device_id) for device_id in device_ids}
+    found = satellites.resolve(text, hass.config.language)
+    allowed = {_of_device(hass, satellites, device_id) for device_id in device_ids}
     if allowed:
         found = [one for one in found if one.satellite in allowed]
     if not found:
@@ -74,33 +74,30 @@ def _of_name(
 
 
 def _of_places(
-    hass: HomeAssistant, entry: MimiClawConfigEntry, places: Mapping[str, Any]
+    hass: HomeAssistant, satellites: Satellites, places: Mapping[str, Any]
 ) -> list[Channel]:
     selected = async_extract_referenced_entity_ids(hass, TargetSelection(dict(places)))
     found = (
-        _channel_of(hass, entry, entity_id)
+        _channel_of(hass, satellites, entity_id)
         for entity_id in sorted(selected.indirectly_referenced)
     )
     return [channel for channel in found if channel is not None]
 
 
-def _of_entity(
-    hass: HomeAssistant, entry: MimiClawConfigEntry, entity_id: str
-) -> Channel:
-    channel = _channel_of(hass, entry, entity_id)
+def _of_entity(hass: HomeAssistant, satellites: Satellites, entity_id: str) -> Channel:
+    channel = _channel_of(hass, satellites, entity_id)
     if channel is None:
         raise invalid("channel_no_entity", entity=entity_id)
     return channel
 
 
 def _channel_of(
-    hass: HomeAssistant, entry: MimiClawConfigEntry, entity_id: str
+    hass: HomeAssistant, satellites: Satellites, entity_id: str
 ) -> Channel | None:
     """Return the channel an entity shows, ours or one that ESPHome shows for us."""
-    satellites = entry.runtime_data.satellites
     known = er.async_get(hass).async_get(entity_id)
     for satellite in satellites.satellites() if known else ():
-        lender = _lender(entry, satellite)
+        lender = satellites.lender(satellite.subentry_id)
         if lender is not None:
             faces = lent_entities(hass, lender, satellite.channels())
             shown = {face.entity_id: channel for channel, face in faces.items()}
@@ -114,23 +111,16 @@ def _channel_of(
     return None
 
 
-def _of_device(hass: HomeAssistant, entry: MimiClawConfigEntry, device_id: str) -> str:
+def _of_device(hass: HomeAssistant, satellites: Satellites, device_id: str) -> str:
     """Return the subentry id of a device, ours or one that ESPHome lends."""
     device = dr.async_get(hass).async_get(device_id)
-    for satellite in entry.runtime_data.satellites.satellites() if device else ():
-        lender = _lender(entry, satellite)
+    for satellite in satellites.satellites() if device else ():
+        lender = satellites.lender(satellite.subentry_id)
         if lender and lent_device(hass, lender, satellite.mac) == device_id:
             return satellite.subentry_id
         if device and (DOMAIN, satellite.mac) in device.identifiers:
             return satellite.subentry_id
     raise invalid("channel_no_device")
-
-
-def _lender(entry: MimiClawConfigEntry, satellite: Satellite) -> str | None:
-    lender: str | None = entry.subentries[satellite.subentry_id].data.get(
-        CONF_ESPHOME_ENTRY
-    )
-    return lender
 
 
 def invalid(key: str, **placeholders: str) -> ServiceValidationError:
