@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 #: A question is short; a pasted page is none.
 _QUERY_CHARS: Final = 400
+_HEAD_START_S: Final = 0.01
 _OFFERED: Final = (
     "# What may be about this message\nread_file one of them for the whole."
 )
@@ -104,14 +105,13 @@ class AgentTurns:
             tools = by_name([*tools.values(), *assist.tools])
         if message.tools is not None:
             tools = {name: tools[name] for name in tools if name in message.tools}
-        session, system = await asyncio.gather(
-            asyncio.to_thread(self._history, message),
-            asyncio.to_thread(self._system, message, context, tools, trace),
+        # One worker thread for both: they wait for one another anyway.
+        session, system = await asyncio.to_thread(
+            lambda: (
+                self._history(message),
+                self._system(message, context, tools, trace),
+            )
         )
-        if assist.prompt:
-            # What changes with the message stays last, or the provider's cache is lost.
-            parts = (*system, SystemPart(assist.prompt))
-            system = tuple(sorted(parts, key=lambda part: not part.stable))
         return loop.Turn(
             provider=self._providers,
             profile=self._profile,
@@ -125,6 +125,8 @@ class AgentTurns:
 
     async def read_ahead(self, context: ToolContext, text: str) -> None:
         """Read what the model is most likely to ask for, while it is being asked."""
+        # The request itself goes first; no model answers sooner.
+        await asyncio.sleep(_HEAD_START_S)
         with suppress(WorkspaceError):
             await asyncio.to_thread(context.view.read_ahead, text[:_QUERY_CHARS])
 

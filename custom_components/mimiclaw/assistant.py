@@ -225,13 +225,15 @@ class Assistant:
             self._record(message, "user", message.text), "mimiclaw session"
         )
         turn.recorded = True
-        if self._agent.has_model and message.text:
-            self._own(self._agent.read_ahead(context, message.text))
-        async with aclosing(loop.run(prepared)) as parts:
-            async for part in parts:
-                if not isinstance(part, RoundStart):
-                    await recording
-                yield part
+        ahead = self._own(self._agent.read_ahead(context, message.text))
+        try:
+            async with aclosing(loop.run(prepared)) as parts:
+                async for part in parts:
+                    if not isinstance(part, RoundStart):
+                        await recording
+                    yield part
+        finally:
+            ahead.cancel()
         conversation.asked = frozenset(context.asked)
 
     async def _say(self, message: Message, said: Said, *, after: bool) -> Text:
@@ -257,11 +259,12 @@ class Assistant:
         except Exception:  # noqa: BLE001  the answer matters more than its record
             LOGGER.exception("The session of %s was not written", message.channel)
 
-    def _own(self, work: Coroutine[Any, Any, None]) -> None:
+    def _own(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Let work go on beside a turn; a stop waits for it."""
         task = self._hass.async_create_task(work, "mimiclaw read ahead")
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)
+        return task
 
     def _write_later(self, turn: _Turn) -> asyncio.Task[None]:
         """Write the turn's lines down beside what comes next; a stop waits for it."""
