@@ -37,8 +37,9 @@ _SPECIAL: Final = (
     | frozenset(("lead", "ask", "tail", "tail_if_asked", "join", "then", "all"))
     | frozenset(("reason_sign", "reason_never", "reason_link"))
     | frozenset(("reason_start", "reason_open", "reason_end", "reason_so"))
+    | frozenset(("reason_verb",))
 )
-_QUESTION: Final = frozenset(("required", "forbidden", "allowed", "asked"))
+_QUESTION: Final = frozenset(("required", "forbidden", "allowed", "asked", "following"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,8 @@ class Meaning:
     """What a template stands for.
 
     `question`: whether a question mark is "required", "forbidden" unless the speaker
-    asks politely, or "allowed"; "asked": only after "would you mind" and the like.
+    asks politely, or "allowed"; "asked": only after "would you mind" and the like;
+    "following": no question, and only after another command.
     """
 
     intent: str

@@ -48,11 +48,13 @@ class Reading:
         self._count = len(chart.tokens)
         self._rest: dict[int, list[tuple[tuple[Command, ...], ...]]] = {}
         self._open: set[int] = set()
+        self._first: list[int] = []
 
     def match(self) -> Match | None:
         """The one thing the sentence can mean, or None."""
         found: dict[tuple[Command, ...], int] = {}
-        for start in self._starts():
+        self._first = self._starts()
+        for start in self._first:
             for clauses in self._from(start):
                 commands = _together(clauses)
                 if commands is not None:
@@ -99,6 +101,8 @@ class Reading:
         for clause in self._clauses(start):
             end = clause[0]
             after, question = self._breaks(end)
+            if start in self._first and clause[1].question == "following":
+                continue
             commands = self._commands(clause, question)
             if commands is None:
                 continue
@@ -141,7 +145,7 @@ class Reading:
         last = self._count
         while last > after and chart.tokens[last - 1] in (PAUSE, STOP, SPACE):
             last -= 1
-        return is_reason(chart, after, last)
+        return is_reason(chart, after, last, after=True)
 
     def _next(self, after: int) -> set[int]:
         """Where the next command may begin: after a linking word, or at once.
@@ -216,7 +220,8 @@ class Reading:
     def _commands(self, clause: _Clause, question: bool) -> tuple[Command, ...] | None:
         """A clause's commands, or None if it cannot be carried out as it was said."""
         _, meaning, taken, asked = clause
-        if question and meaning.question == "forbidden" and not asked:
+        forbidden = meaning.question in ("forbidden", "following")
+        if question and forbidden and not asked:
             return None
         if not question and meaning.question == "required":
             return None

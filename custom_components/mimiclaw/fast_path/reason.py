@@ -15,16 +15,18 @@ from .normalise import FOREIGN, QUESTION, unspaced
 #: Longer remarks are conversation, and belong to the agent.
 _MAX_WORDS: Final = 12
 _MAX_CHARACTERS: Final = 32
-#: What makes a reason of whatever follows, as long as nothing in it may not be there.
-_OPENINGS: Final = ("{reason_link}", "{reason_open}")
 
 
-def is_reason(chart: Chart, start: int, end: int) -> bool:
-    """Whether the tokens from `start` to `end` are certainly no more than a reason."""
+def is_reason(chart: Chart, start: int, end: int, *, after: bool = False) -> bool:
+    """Whether the tokens from `start` to `end` are certainly no more than a reason.
+
+    `after` an order any statement is one. Before it, "the command is, open the gate"
+    is a statement too, so there it takes a word that reasons are made of.
+    """
     if not 0 < end - start <= _MAX_CHARACTERS:
         return False
     words = 0
-    signed = numbered = False
+    signed = numbered = stated = False
     for index in range(start, end):
         token = chart.tokens[index]
         spans = chart.spans[index]
@@ -37,13 +39,16 @@ def is_reason(chart: Chart, start: int, end: int) -> bool:
         if any(place not in signs for place, _ in spans.get("{duration}", ())):
             return False
         signed = signed or any(place <= end for place in signs)
+        # "The dog is out" states something; "is it" would ask, an order has no such verb.
+        if index > start and _within(chart, "{reason_verb}", index, end):
+            stated = True
         numbered = numbered or "{number}" in spans
         words += not unspaced(token)
-    # "It's like a sauna in here", or "because" before or, in Japanese, after it; but
-    # "it's 7" may be the hour.
-    opened = not chart.spans[start].keys().isdisjoint(_OPENINGS)
-    if not numbered and (opened or _ends_with_because(chart, start, end)):
-        signed = True
+    opens = chart.spans[start]
+    because = "{reason_link}" in opens or _ends_with_because(chart, start, end)
+    statement = after and (stated or "{reason_open}" in opens)
+    # "It's 7" may be the hour.
+    signed = signed or ((because or statement) and not numbered)
     return signed and words <= _MAX_WORDS
 
 
