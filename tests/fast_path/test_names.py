@@ -101,6 +101,17 @@ def test_a_wrong_area_is_not_overlooked() -> None:
     assert path.recognize("turn on the pump in the cellar", ["en"]) is None
 
 
+def test_everything_in_an_area_is_everything_only_if_it_is() -> None:
+    here = channel("greenhouse/pump", "pump"), channel("greenhouse/fan", "fan")
+    path = fast_path(*here, channel("greenhouse/door", "door", kind="input"))
+    for said in ("turn off everything in the greenhouse", "everything off"):
+        assert plain(path.recognize(said, ["en"])) == [("all_off", None, None)]
+    assert path.recognize("turn off everything in the kitchen", ["en"]) is None
+    path = fast_path(*here, channel("cellar/pump", "cellar pump"))
+    assert path.recognize("turn off everything in the greenhouse", ["en"]) is None
+    assert path.recognize("turn off everything", ["en"])
+
+
 def test_the_one_that_can_do_it_is_meant() -> None:
     path = fast_path(
         channel("g/contact", "door", kind="input"), channel("g/opener", "door")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 type ChannelKind = Literal["relay", "output", "input", "analog"]
+
+#: The kinds that can be switched.
+RELAYS: Final = frozenset(("relay", "output"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,16 +114,20 @@ class Chart:
                 at["{area}"] = list(found)
         if not areas:
             return
-        qualified: list[tuple[int, Span]] = []
+        qualified: list[tuple[int, str, Span]] = []
         for index in range(len(tokens)):
             for end, _, taken in self.run(grammar.places, index):
                 values = dict(taken)
-                (channels,) = values["{name}"]
-                there = tuple(c for c in channels if c in values["{area}"])
-                if there:
-                    qualified.append((index, (end, (there,))))
-        for index, span in qualified:
-            self.spans[index].setdefault("{name}", []).append(span)
+                area = values.get("{area}", ())
+                if "{name}" in values:
+                    (channels,) = values["{name}"]
+                    there = tuple(c for c in channels if c in area)
+                    if there:
+                        qualified.append((index, "{name}", (end, (there,))))
+                elif grammar.relays <= set(area):  # everything here is everything
+                    qualified.append((index, "{all}", (end, "")))
+        for index, symbol, span in qualified:
+            self.spans[index].setdefault(symbol, []).append(span)
 
     def _place_lists(self, index: int) -> None:
         """Lists of names from here on, beside the single ones."""

@@ -12,7 +12,7 @@ from hassil.expression import Sentence
 from hassil.parser import ParseError
 
 from .automaton import Automaton, Builder, TemplateError
-from .channels import ChannelNames
+from .channels import RELAYS, ChannelNames
 from .errors import SentenceFileError
 from .home_assistant import home_assistant_sentences
 from .languages import SENTENCES, base_language, closest_language
@@ -70,6 +70,7 @@ class LanguageGrammar:
     tokeniser: Tokeniser
     names: NameIndex
     areas: NameIndex
+    relays: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +182,7 @@ def _compile(
         tokeniser=tokeniser,
         names=NameIndex(),
         areas=NameIndex(),
+        relays=frozenset(),
     )
     return _with_names(grammar, channels)
 
@@ -272,7 +274,8 @@ def _with_names(
                 areas.add(grammar.tokeniser.words(area), index)
     names.seal()
     areas.seal()
-    return replace(grammar, names=names, areas=areas)
+    relays = frozenset(i for i, c in enumerate(channels) if c.kind in RELAYS)
+    return replace(grammar, names=names, areas=areas, relays=relays)
 
 
 def _names(channel: ChannelNames, language: str) -> set[str]:

@@ -77,7 +77,9 @@ class _Table(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
-        self[code] = replacement = _replacement(char)
+        replacement = _replacement(char)
+        if len(self) < _MAX_TABLE:
+            self[code] = replacement
         return replacement
 
 
@@ -114,6 +116,8 @@ def _replacement(char: str) -> str:
     return FOREIGN
 
 
+#: More different characters than any household writes; text of noise stops here.
+_MAX_TABLE: Final = 8192
 _TABLE = _Table()
 
 

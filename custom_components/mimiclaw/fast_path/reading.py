@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from .channels import ChannelNames
+from .channels import RELAYS, ChannelNames
 from .chart import ASK, Chart, Taken
 from .command import Action, Command, Match
 from .grammar import LanguageGrammar, Meaning
@@ -17,7 +17,6 @@ MAX_COMMANDS: Final = 8
 #: A sentence with more readings than this is not certain in any of them.
 _MAX_READINGS: Final = 64
 
-_RELAYS: Final = frozenset(("relay", "output"))
 _BREAKS: Final = frozenset((PAUSE, STOP, SPACE, QUESTION))
 #: What a reason begins with when no pause was heard before it.
 _UNPAUSED: Final = ("{reason_link}", "{reason_start}")
@@ -288,7 +287,7 @@ def _can(channel: ChannelNames, intent: str) -> bool:
         case "QueryState":
             return channel.kind != "analog"
         case _:
-            return channel.kind in _RELAYS
+            return channel.kind in RELAYS
 
 
 def _together(clauses: tuple[tuple[Command, ...], ...]) -> tuple[Command, ...] | None:
