@@ -7,8 +7,8 @@ ours minus the bare SDK's for the same requests.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 import json
 import os
@@ -28,6 +28,7 @@ from homeassistant.helpers import chat_session
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from benchmarks.loop_watch import watched_loop
 from benchmarks.satellite import home
 from custom_components.mimiclaw.const import DOMAIN
 from tests.providers.wire.anthropic_server import AnthropicServer
@@ -222,27 +223,6 @@ def figure(
         "p50": statistics.median(ordered),
         "p99": ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))],
     }
-
-
-@asynccontextmanager
-async def watched_loop() -> AsyncIterator[list[float]]:
-    """Give the longest time the loop did not run what was ready, in milliseconds."""
-    worst = [0.0]
-
-    async def watch() -> None:
-        while True:
-            start = time.perf_counter()
-            await asyncio.sleep(0)
-            worst[0] = max(worst[0], (time.perf_counter() - start) * 1000)
-            await asyncio.sleep(0.001)
-
-    task = asyncio.create_task(watch())
-    try:
-        yield worst
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 async def overheads(hass: HomeAssistant, address: str, body: dict[str, Any]) -> Figures:

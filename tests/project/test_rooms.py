@@ -54,7 +54,10 @@ def test_plain_rooms_import_nothing_of_home_assistant(room: str) -> None:
     assert files
     for file in files:
         for name in _imports(file):
-            assert not name.startswith(("homeassistant", "voluptuous", "probatio")), (file, name)
+            assert not name.startswith(("homeassistant", "voluptuous", "probatio")), (
+                file,
+                name,
+            )
 
 
 @pytest.mark.parametrize("room", MAY_IMPORT)
