@@ -32,9 +32,11 @@ def is_reason(chart: Chart, start: int, end: int, *, after: bool = False) -> boo
         spans = chart.spans[index]
         if token in (QUESTION, FOREIGN) or chart.names[index]:
             return False
-        if _within(chart, "{reason_never}", index, end):
-            return False
         signs = {place for place, _ in spans.get("{reason_sign}", ())}
+        # ไหม้ is burnt, the ไหม in it would ask.
+        longest = max(signs, default=index)
+        if any(longest < p <= end for p, _ in spans.get("{reason_never}", ())):
+            return False
         # 十分 is ten minutes, and enough.
         if any(place not in signs for place, _ in spans.get("{duration}", ())):
             return False
