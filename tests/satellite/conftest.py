@@ -56,7 +56,7 @@ class House:
         await self.until(lambda: self.is_up(subentry_id))
         return subentry_id
 
-    async def fill_in(self, port: int, key: str = "") -> Any:
+    async def fill_in(self, port: int, key: str = "", host: str = "127.0.0.1") -> Any:
         """Go through the subentry's form; return what came of it."""
         flows = self.hass.config_entries.subentries
         result = await flows.async_init(
@@ -66,7 +66,7 @@ class House:
             result = await flows.async_configure(
                 result["flow_id"], {"next_step_id": "address"}
             )
-        data: dict[str, Any] = {CONF_HOST: "127.0.0.1", CONF_PORT: port}
+        data: dict[str, Any] = {CONF_HOST: host, CONF_PORT: port}
         if key:
             data[CONF_NOISE_PSK] = key
         result = await flows.async_configure(result["flow_id"], data)

@@ -150,12 +150,29 @@ async def test_a_remembered_satellite_is_there_before_its_device(
     await house.until(lambda: house.state(PUMP) == "off")
 
 
-async def test_names_follow_the_language_of_the_house(house: House, twin: Twin) -> None:
-    house.hass.config.language = "de"
+@pytest.mark.parametrize(
+    ("language", "name"),
+    [
+        ("de", "Wasserpumpe"),
+        ("de-CH", "Wasserpumpe"),
+        ("zh-Hans", "水泵"),
+        ("zh-Hant", "抽水機"),
+        ("fr", "Pompe à eau"),
+        ("pl", "Water pump"),
+    ],
+)
+async def test_names_follow_the_language_of_the_house(
+    house: House, twin: Twin, language: str, name: str
+) -> None:
+    house.hass.config.language = language
     await house.add(twin.port)
-    state = house.hass.states.get("switch.greenhouse_wasserpumpe")
+    entity_id = er.async_get(house.hass).async_get_entity_id(
+        "switch", DOMAIN, f"{twin.mac.lower()}-pump"
+    )
+    assert entity_id is not None
+    state = house.hass.states.get(entity_id)
     assert state is not None
-    assert state.name == "Greenhouse Wasserpumpe"
+    assert state.name == f"Greenhouse {name}"
 
 
 async def test_a_channel_that_wants_a_yes_is_not_exposed_to_assist(

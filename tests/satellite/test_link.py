@@ -246,6 +246,28 @@ async def test_comes_back_after_the_device(
     assert not owner.troubles
 
 
+async def test_one_bad_attempt_is_not_the_last(
+    twin: Twin,
+    owner: Recorder,
+    make_link: MakeLink,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    taken = owner.link_up
+    monkeypatch.setattr(
+        "custom_components.mimiclaw.satellite.native_link.RETRY_TROUBLE_S", 0
+    )
+
+    def fail(*args: Any) -> None:
+        monkeypatch.setattr(owner, "link_up", taken)
+        raise RuntimeError("a fault in whoever is told")
+
+    monkeypatch.setattr(owner, "link_up", fail)
+    await make_link(twin.port)
+    await owner.until(lambda: owner.up)
+    assert "a fault in whoever is told" in caplog.text
+
+
 async def test_a_device_that_is_away_is_no_trouble(
     owner: Recorder, make_link: MakeLink, socket_enabled: None
 ) -> None:

@@ -87,3 +87,16 @@ async def test_found_added_and_followed(
         assert house.entry.subentries[subentry_id].data["port"] == wire.port
         assert not flows.async_progress_by_handler(DOMAIN)
         await house.hass.config_entries.async_unload(house.entry.entry_id)
+
+
+async def test_a_local_name_is_enough(
+    house: House, twin: Twin, device: AsyncZeroconf
+) -> None:
+    result = await house.fill_in(twin.port, host="mimiclaw-twin.local")
+    assert result["errors"] == {"host": "satellite_resolve"}
+    announced = await device.async_register_service(_service(twin, twin.port))
+    await announced
+    result = await house.fill_in(twin.port, host="mimiclaw-twin.local")
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    subentry_id = str(list(house.entry.subentries)[-1])
+    await house.until(lambda: house.is_up(subentry_id))

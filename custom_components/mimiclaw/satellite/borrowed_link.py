@@ -156,6 +156,8 @@ class BorrowedLink:
                     if err.trouble in {Trouble.VERSION, Trouble.BAD_ANSWER}:
                         self._owner.link_trouble(err.trouble, err.detail)
                         pause = RETRY_TROUBLE_S
+                except Exception:  # noqa: BLE001 - one attempt must not be the last one
+                    LOGGER.exception("Satellite %s: an attempt failed", self._mac)
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await self._wake.wait()

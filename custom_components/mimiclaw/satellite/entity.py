@@ -10,6 +10,7 @@ from homeassistant.core import callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.device_registry import DeviceInfo
 from homeassistant.helpers.entity import Entity
+from homeassistant.util import language as language_util
 
 from ..const import CONF_ESPHOME_ENTRY, DOMAIN
 from .model import Channel, ChannelState
@@ -97,6 +98,11 @@ def is_native(entry: ConfigEntry[Any], subentry_id: str) -> bool:
     return subentry is not None and CONF_ESPHOME_ENTRY not in subentry.data
 
 
+def _title(name: str) -> str:
+    """Return a spoken name as a title: only its first letter changes."""
+    return name[:1].upper() + name[1:]
+
+
 class SatelliteEntity(Entity):
     """An entity of a satellite's device. The registry knows it by MAC, never by name."""
 
@@ -126,8 +132,10 @@ class ChannelEntity(SatelliteEntity):
     @property
     def name(self) -> str:
         """Return the channel's name in the house's language, or the device's own."""
-        names = self._channel.names.get(self.hass.config.language)
-        return names[0].capitalize() if names else self._channel.name
+        names = self._channel.names
+        spoken = [code for code in names if code]
+        found = language_util.matches(self.hass.config.language, spoken)
+        return _title(names[found[0]][0]) if found else self._channel.name
 
     @property
     def available(self) -> bool:

@@ -106,6 +106,11 @@ class NativeLink:
                 pause = RETRY_FIRST_S
             except LinkError as err:
                 pause = self._judge(err, pause)
+            except Exception:  # noqa: BLE001 - one attempt must not be the last one
+                LOGGER.exception(
+                    "Satellite at %s: an attempt failed", self._address.host
+                )
+                pause = RETRY_TROUBLE_S
             self._poked.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):

@@ -110,6 +110,8 @@ class Session:
                 raise LinkError(Trouble.TIMEOUT, "no end to the handshake") from err
             if isinstance(err, APIConnectionError):
                 raise translate(err, address.mac) from err
+            if isinstance(err, OSError):
+                raise LinkError(Trouble.UNREACHABLE, str(err)) from err
             raise
         return session
 
