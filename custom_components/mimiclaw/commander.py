@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 import time
 from typing import TYPE_CHECKING, Any, Final
 
 from homeassistant.core import callback
+from homeassistant.helpers import issue_registry as ir
+from homeassistant.helpers.event import async_track_time_interval
 
-from .const import LOGGER
+from .const import DOMAIN, LOGGER
 from .fast_path.channels import ChannelNames
 from .fast_path.command import Action, Command, Match
 from .fast_path.consent import consent
 from .fast_path.consent import load as load_consent
+from .fast_path.errors import SentenceFileError
 from .fast_path.grammar import Grammar
 from .fast_path.router import FastPath
 from .satellite.model import Code, Outcome
@@ -36,6 +40,22 @@ ORDERS: Mapping[str, Order] = {
     "toggle": "toggle",
     "pulse": "pulse",
 }
+
+
+#: The issue that names the mistakes in sentence files.
+SENTENCES_BROKEN: Final = "sentences_broken"
+#: An edited sentence file is understood this soon.
+_LOOK_EVERY: Final = timedelta(seconds=20)
+#: Mistakes that the issue names.
+_NAMED: Final = 10
+
+
+def _stamps(folder: Path) -> dict[str, int]:
+    """Return when each sentence file of the household was last changed. Blocking."""
+    try:
+        return {one.name: one.stat().st_mtime_ns for one in folder.glob("*.yaml")}
+    except OSError:
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +105,8 @@ class Commander:
         self._spoken = Spoken(satellites)
         self._compiled: set[str] = set()
         self._compiling = asyncio.Lock()
-        self._unsubscribe: CALLBACK_TYPE | None = None
+        self._stamps: dict[str, int] = {}
+        self._unsubscribe: list[CALLBACK_TYPE] = []
 
     @property
     def grammar(self) -> Grammar:
@@ -106,13 +127,39 @@ class Commander:
         """Compile the household's languages and follow the channels."""
         await asyncio.to_thread(load_consent)
         await self._compile(self._languages)
-        self._unsubscribe = self._satellites.async_add_listener(self._channels_changed)
+        self._unsubscribe = [
+            self._satellites.async_add_listener(self._channels_changed),
+            async_track_time_interval(self._hass, self._look, _LOOK_EVERY),
+        ]
 
     async def async_stop(self) -> None:
         """Follow nothing any more."""
-        if self._unsubscribe is not None:
-            self._unsubscribe()
-            self._unsubscribe = None
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
+        self._unsubscribe.clear()
+
+    async def _look(self, _now: object = None) -> None:
+        """Read the household's sentence files again when one has changed."""
+        if await asyncio.to_thread(_stamps, self._sentences) != self._stamps:
+            await self.async_reload()
+
+    def _report(self, problems: Sequence[SentenceFileError]) -> None:
+        """Name what is wrong with a sentence file, by file and line."""
+        if not problems:
+            ir.async_delete_issue(self._hass, DOMAIN, SENTENCES_BROKEN)
+            return
+        for problem in problems:
+            LOGGER.warning("Sentence file: %s", problem)
+        rows = "\n".join(f"- {problem}" for problem in problems[:_NAMED])
+        ir.async_create_issue(
+            self._hass,
+            DOMAIN,
+            SENTENCES_BROKEN,
+            is_fixable=False,
+            severity=ir.IssueSeverity.WARNING,
+            translation_key=SENTENCES_BROKEN,
+            translation_placeholders={"problems": rows},
+        )
 
     async def async_reload(self) -> None:
         """Read the sentence files again."""
@@ -154,8 +201,8 @@ class Commander:
             )
             await asyncio.to_thread(self._spoken.load, wanted)
             self._compiled.update(languages)
-            for problem in grammar.problems:
-                LOGGER.warning("Sentence file: %s", problem)
+            self._stamps = await asyncio.to_thread(_stamps, self._sentences)
+            self._report(grammar.problems)
             self._fast_path = FastPath(grammar)
             self._channels_changed()
 

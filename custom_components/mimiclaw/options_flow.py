@@ -19,7 +19,7 @@ import probatio
 
 from .channels.people_allowed import CONF_BOT, CONF_PEOPLE, FOR_HOUSEHOLD
 from .channels.telegram_actions import DOMAIN as TELEGRAM_DOMAIN
-from .options_agent import AgentOptionSteps
+from .options_names import NameOptionSteps
 from .schedule.heartbeat import CONF_MINUTES, CONF_QUIET_FROM, CONF_QUIET_UNTIL
 from .schedule.limits import HEARTBEAT_MINUTES, HEARTBEAT_MINUTES_MAX
 from .schedule.targets import CONF_DELIVER_TO, NOTIFICATION, TELEGRAM
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _NOBODY: Final = "nobody"
 
 
-class MimiClawOptionsFlow(AgentOptionSteps):
+class MimiClawOptionsFlow(NameOptionSteps):
     """A menu of what can be set. The entry's update listener reloads it."""
 
     def __init__(self) -> None:
@@ -48,6 +48,7 @@ class MimiClawOptionsFlow(AgentOptionSteps):
             step_id="init",
             menu_options=[
                 "agent",
+                "names",
                 "embeddings",
                 "web_search",
                 "telegram",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 from homeassistant.config_entries import ConfigSubentryDataWithId
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import issue_registry as ir
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
@@ -180,3 +182,48 @@ async def test_text_of_a_turn_of_ours_moves_no_relay(
         return_response=True,
     )
     assert not pin("pump")
+
+
+async def test_a_name_from_the_options(
+    hass: HomeAssistant, twin: Twin, pin: Any, set_up: SetUp, say: Say
+) -> None:
+    entry = await set_up(satellite(twin))
+    await ready(hass, entry)
+    flow = await hass.config_entries.options.async_init(entry.entry_id)
+    flow = await hass.config_entries.options.async_configure(
+        flow["flow_id"], {"next_step_id": "names"}
+    )
+    fields = [str(marker) for marker in flow["data_schema"].schema]
+    label = next(one for one in fields if one.endswith("Water pump"))
+    await hass.config_entries.options.async_configure(
+        flow["flow_id"], {label: ["old rumbler"]}
+    )
+    await hass.async_block_till_done()
+    await ready(hass, entry)
+    assert speech(await say("turn on the old rumbler"))
+    assert pin("pump")
+
+
+async def test_the_households_own_sentences_and_their_mistakes(
+    hass: HomeAssistant, twin: Twin, pin: Any, set_up: SetUp, say: Say, workspace: Path
+) -> None:
+    entry = await set_up(satellite(twin))
+    await ready(hass, entry)
+    issues = ir.async_get(hass)
+    folder = workspace / "sentences"
+    folder.mkdir(exist_ok=True)
+    file = folder / "en.yaml"
+    file.write_text(
+        "language: en\nintents:\n  TurnOn:\n    data:\n      - sentences:\n"
+        '          - "let there be {name}"\n          - "broken ({name}"\n'
+    )
+    commander = entry.runtime_data.commander
+    await commander._look()
+    issue = issues.async_get_issue("mimiclaw", "sentences_broken")
+    assert issue is not None
+    assert "en.yaml:7" in str(issue.translation_placeholders)
+    await say("let there be water pump")
+    assert pin("pump")
+    file.unlink()
+    await commander._look()
+    assert issues.async_get_issue("mimiclaw", "sentences_broken") is None

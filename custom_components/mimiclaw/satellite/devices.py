@@ -8,7 +8,7 @@ from homeassistant.core import callback
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
 
-from ..const import CONF_ESPHOME_ENTRY, DOMAIN
+from ..const import CONF_ALIASES, CONF_ESPHOME_ENTRY, DOMAIN
 from .borrowed_entities import lent_device, lent_entities
 from .places import entities_by_channel, settled
 from .platforms import EXTRAS, domain_of
@@ -75,8 +75,15 @@ class Devices:
             channels = satellite.channels()
             device_id = self._device(satellite)
             entries = entities_by_channel(self._own(satellite), satellite.mac)
+        aliases = self._entry.options.get(CONF_ALIASES, {})
         return [
-            settled(self._hass, channel, entries.get(channel.id), device_id)
+            settled(
+                self._hass,
+                channel,
+                entries.get(channel.id),
+                device_id,
+                aliases.get(f"{satellite.subentry_id}/{channel.id}", ()),
+            )
             for channel in channels
         ]
 

@@ -40,13 +40,17 @@ def settled(
     channel: Channel,
     entry: er.RegistryEntry | None,
     device_id: str | None,
+    also: Iterable[str] = (),
 ) -> Channel:
-    """Return the channel with the owner's names and area added to the device's own."""
+    """Return the channel with the owner's names and area added to the device's own.
+
+    `also` are the names that the options hold.
+    """
     registry = dr.async_get(hass)
     device = registry.async_get(device_id) if device_id else None
     area_id = (entry.area_id if entry else None) or (device.area_id if device else None)
     area = ar.async_get(hass).async_get_area(area_id) if area_id else None
-    own = () if entry is None else _own_names(hass, entry)
+    own = (*(_own_names(hass, entry) if entry else ()), *also)
     names = dict(channel.names)
     if own:
         names[""] = tuple(dict.fromkeys((*names.get("", ()), *own)))
