@@ -36,7 +36,7 @@ def cell(value: Any) -> str:
 def table(figures: dict[str, dict[str, Any]]) -> str:
     """Return the figures as a table for a terminal."""
     columns = ("value", "unit", "p50", "p99", "runs", "baseline_value", "baseline")
-    rows = [("figure", *columns)]
+    rows: list[tuple[str, ...]] = [("figure", *columns)]
     rows += [
         (name, *(cell(figure.get(column)) for column in columns))
         for name, figure in figures.items()

@@ -168,9 +168,8 @@ class Bare:
         """Ask once; return milliseconds to the first text and the whole message."""
         first = 0.0
         start = time.perf_counter()
-        async with self._client.messages.stream(
-            **self._body, messages=messages
-        ) as stream:  # type: ignore[arg-type]
+        asked: Any = messages
+        async with self._client.messages.stream(**self._body, messages=asked) as stream:
             async for event in stream:
                 if event.type == "text" and not first:
                     first = (time.perf_counter() - start) * 1000

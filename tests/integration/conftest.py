@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ AGENT = "conversation.mimiclaw"
 
 type SetUp = Callable[..., Awaitable[MockConfigEntry]]
 type Serve = Callable[..., Awaitable[AnthropicServer]]
-type Say = Callable[..., Awaitable[conversation.ConversationResult]]
+type Say = Callable[..., Coroutine[Any, Any, conversation.ConversationResult]]
 
 
 @pytest.fixture(autouse=True)

@@ -72,7 +72,10 @@ async def test_tools_run_and_stand_in_the_chat_log(
     log = hass.data[conversation.chat_log.DATA_CHAT_LOGS]["c1"]
     roles = [content.role for content in log.content]
     assert roles == ["system", "user", "assistant", "tool_result", "assistant"]
-    assert log.content[2].tool_calls[0].tool_name == "append_note"
+    called = log.content[2]
+    assert isinstance(called, conversation.AssistantContent)
+    assert called.tool_calls
+    assert called.tool_calls[0].tool_name == "append_note"
 
 
 async def test_deltas_arrive_as_they_are_made(

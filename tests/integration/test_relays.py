@@ -193,6 +193,7 @@ async def test_a_name_from_the_options(
     flow = await hass.config_entries.options.async_configure(
         flow["flow_id"], {"next_step_id": "names"}
     )
+    assert flow["data_schema"] is not None
     fields = [str(marker) for marker in flow["data_schema"].schema]
     label = next(one for one in fields if one.endswith("Water pump"))
     await hass.config_entries.options.async_configure(
