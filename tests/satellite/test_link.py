@@ -183,6 +183,21 @@ async def test_no_answer_within_the_deadline_ends_the_connection(
     assert (await link.read("pump"))["ok"]
 
 
+async def test_a_hung_device_does_not_act_late(
+    twin: Twin, owner: Recorder, make_link: MakeLink
+) -> None:
+    link = await make_link(twin.port)
+    await owner.until(lambda: owner.up)
+    edges = twin.control("edges pump")["count"]
+    await asyncio.to_thread(twin.control, "freeze 2500")
+    with pytest.raises(LinkError):
+        await _write(link, "pump", "on")
+    await owner.until(lambda: owner.ups == 2)
+    await asyncio.sleep(0.3)
+    assert twin.control("edges pump")["count"] == edges
+    assert (await _write(link, "pump", "on"))["ok"]
+
+
 async def test_a_failed_command_is_not_carried_out_when_the_network_returns(
     twin: Twin, owner: Recorder, make_link: MakeLink
 ) -> None:

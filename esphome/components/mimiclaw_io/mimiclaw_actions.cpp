@@ -127,7 +127,8 @@ void MimiClawIO::action_read(uint32_t call, bool wants_data, const std::string &
 
 void MimiClawIO::submit_(const Command &command, bool wants_data, const std::string &channel) {
   const Pending pending{command.call, wants_data, channel};
-  if (!this->stalled_ && this->runner_.submit(command)) {
+  const bool stalled = this->stalled_ || (command.op != Op::READ && this->late_());
+  if (!stalled && this->runner_.submit(command)) {
     if (command.call != 0)
       this->pending_.push_back(pending);
     this->task_.notify();
@@ -136,7 +137,7 @@ void MimiClawIO::submit_(const Command &command, bool wants_data, const std::str
   Result result;
   result.call = command.call;
   result.channel = command.channel;
-  result.code = this->stalled_ ? Code::STALLED : Code::QUEUE_FULL;
+  result.code = stalled ? Code::STALLED : Code::QUEUE_FULL;
   this->refused_here_[static_cast<uint8_t>(result.code)]++;
   this->answer_(pending, result);
 }

@@ -19,6 +19,12 @@ static const char *const TAG = "mimiclaw_io";
 // How long a shutdown waits for the I/O task to report every relay safe; it takes one tick.
 static constexpr uint32_t SHUTDOWN_WAIT_MS = 50;
 
+// A client gives a command up after a second. What waited in a socket while the main loop hung may be
+// older than that, and its sender was told that it failed: it must not move a relay now.
+static constexpr uint32_t CLIENT_PATIENCE_MS = 900;
+// Long enough to read what had gathered in every client's socket meanwhile.
+static constexpr uint32_t LATE_WINDOW_MS = 100;
+
 void MimiClawIO::wake_main() { wake_loop_threadsafe(); }
 
 void MimiClawIO::setup() {
@@ -48,7 +54,21 @@ void MimiClawIO::setup() {
   this->heartbeat_ms_ = millis();
 }
 
+void MimiClawIO::watch_loop_() {
+  const uint32_t now = millis();
+  if (this->loop_ms_ != 0 && now - this->loop_ms_ > CLIENT_PATIENCE_MS)
+    this->late_until_ms_ = now + LATE_WINDOW_MS;
+  this->loop_ms_ = now;
+}
+
+bool MimiClawIO::late_() const {
+  const uint32_t now = millis();
+  return (this->loop_ms_ != 0 && now - this->loop_ms_ > CLIENT_PATIENCE_MS) ||
+         static_cast<int32_t>(this->late_until_ms_ - now) > 0;
+}
+
 void MimiClawIO::loop() {
+  this->watch_loop_();
 #ifdef USE_MIMICLAW_TWIN
   this->twin_->main_loop();
 #endif
@@ -134,8 +154,9 @@ void MimiClawIO::command(uint8_t channel, Op op, Actor actor) {
   command.channel = channel;
   command.op = op;
   command.actor = static_cast<uint8_t>(actor);
-  if (this->stalled_ || !this->runner_.submit(command)) {
-    const Code code = this->stalled_ ? Code::STALLED : Code::QUEUE_FULL;
+  const bool stalled = this->stalled_ || this->late_();
+  if (stalled || !this->runner_.submit(command)) {
+    const Code code = stalled ? Code::STALLED : Code::QUEUE_FULL;
     this->refused_here_[static_cast<uint8_t>(code)]++;
     ESP_LOGW(TAG, "'%s' refused: %s", this->channels_[channel].id, code_name(code));
     return;

@@ -131,6 +131,8 @@ class MimiClawIO : public Component
   void send_events_();
   bool send_event_(const Event &event, uint32_t age_ms);
   void publish_diagnostics_();
+  void watch_loop_();
+  bool late_() const;
   void watch_link_();
   void watch_task_();
   void drain_();
@@ -162,6 +164,8 @@ class MimiClawIO : public Component
   uint32_t last_ping_ms_{0};
   uint32_t refused_here_[static_cast<uint8_t>(Code::COUNT)]{};
   bool stalled_{false};
+  uint32_t loop_ms_{0};
+  uint32_t late_until_ms_{0};
   bool restore_dirty_{false};
   bool restore_check_{false};
   bool link_known_{false};
