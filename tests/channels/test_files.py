@@ -69,7 +69,9 @@ class Ear(stt.SpeechToTextEntity):
     ) -> stt.SpeechResult:
         self.metadata = metadata
         self.heard = b"".join([chunk async for chunk in stream])
-        return stt.SpeechResult("what do the notes say of tomatoes?", stt.SpeechResultState.SUCCESS)
+        return stt.SpeechResult(
+            "what do the notes say of tomatoes?", stt.SpeechResultState.SUCCESS
+        )
 
 
 async def listen(hass: HomeAssistant, ear: Ear) -> None:

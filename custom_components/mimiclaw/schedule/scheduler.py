@@ -78,8 +78,7 @@ class Scheduler:
         self._turn = asyncio.Lock()
         self._listeners: set[Callable[[], None]] = set()
         self._stopped = False
-        #: False until the file was read once.
-        self.loaded = False
+        self.loaded = False  # until the file was read once
         #: Slots run, made up for, skipped and failed since the start.
         self.counts = {"run": 0, "made_up": 0, "skipped": 0, "failed": 0}
 
@@ -119,6 +118,8 @@ class Scheduler:
                 _LOGGER.warning("The journal of runs cannot be read: %s", err)
                 unfinished = []
             await self._load(force=True)
+            if self._stopped:
+                return
             for one in unfinished:
                 if job := self.job(one.job_id):
                     self._runner.settle(job, one, self._clock() - one.slot)
@@ -237,7 +238,7 @@ class Scheduler:
             text = await asyncio.to_thread(self._last_good)
             self._take(JobFile.understand(text, None))
         except OSError, BrokenFile:
-            _LOGGER.warning("There is no good copy of the schedule; nothing runs")
+            _LOGGER.warning("There is no good copy of the schedule")
 
     def _take(self, loaded: Loaded) -> None:
         self._version = loaded.version
