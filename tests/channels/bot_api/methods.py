@@ -47,6 +47,26 @@ def me(state: State) -> dict[str, Any]:
     }
 
 
+async def get_chat(state: State, given: Mapping[str, Any]) -> Any:
+    chat_id = _chat(given)
+    private = chat_id > 0
+    chat: dict[str, Any] = {
+        "id": chat_id,
+        "type": "private" if private else "supergroup",
+        "accent_color_id": 0,
+        "max_reaction_count": 11,
+        "accepted_gift_types": {
+            "unlimited_gifts": False,
+            "limited_gifts": False,
+            "unique_gifts": False,
+            "premium_subscription": False,
+            "gifts_from_channels": False,
+        },
+    }
+    chat["first_name" if private else "title"] = f"Chat {chat_id}"
+    return chat
+
+
 async def accept(state: State, given: Mapping[str, Any]) -> Any:
     return True
 
@@ -266,6 +286,7 @@ def _known(
 
 METHODS: dict[str, Method] = {
     "getme": get_me,
+    "getchat": get_chat,
     "getupdates": get_updates,
     "deletewebhook": accept,
     "setwebhook": accept,

@@ -45,9 +45,7 @@ class BotApi:
                 *routes(self),
             ]
         )
-        self._runner = web.AppRunner(
-            app, shutdown_timeout=0.2, access_log=None
-        )
+        self._runner = web.AppRunner(app, shutdown_timeout=0.2, access_log=None)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", port or self.port)
         await site.start()
