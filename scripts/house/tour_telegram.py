@@ -50,6 +50,14 @@ class Phone:
     def __init__(self, web: aiohttp.ClientSession, address: str) -> None:
         self._web = web
         self._address = address
+        self._last = 0
+
+    async def next_message(self) -> dict[str, Any]:
+        """Wait for a message that was not there before. Raises StepFailed."""
+        known = self._last
+        found = await self.message(lambda one: one["message_id"] > known)
+        self._last = int(found["message_id"])
+        return found
 
     async def say(self, text: str) -> None:
         """Write to the bot."""
@@ -106,19 +114,13 @@ async def _connect(house: House, address: str) -> None:
 
 async def _turn_on(house: House, phone: Phone) -> dict[str, Any]:
     """Say it until it is done: the options reload the assistant and its satellite."""
-    last = 0
-    while True:
+    for _ in range(ATTEMPTS):
         await phone.say("turn on the water pump")
-        known = last
-        said = await phone.message(
-            lambda one: one["message_id"] > known and "pump" in one["text"].lower()
-        )
-        last = said["message_id"]
+        said = await phone.next_message()
         if await asyncio.to_thread(house.pin, "pump"):
             return said
-        if last > ATTEMPTS:
-            raise StepFailed(f"the pump stays off: {said['text']}")
         await asyncio.sleep(1)
+    raise StepFailed(f"the pump stays off: {said['text']}")
 
 
 async def telegram(house: House) -> str:

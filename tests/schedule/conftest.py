@@ -21,5 +21,6 @@ def freezer(monkeypatch: pytest.MonkeyPatch) -> Iterator[FrozenDateTimeFactory]:
     with freeze_time("2026-12-01 11:00:00") as frozen:
         monkeypatch.setattr(time, "monotonic", freezegun_api.real_monotonic)
         monkeypatch.setattr(time, "perf_counter", freezegun_api.real_perf_counter)
+        assert isinstance(frozen, FrozenDateTimeFactory)
         yield frozen
         monkeypatch.undo()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import partial
 import json
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -73,6 +74,15 @@ async def act(hass: HomeAssistant, action: str, **data: Any) -> Any:
     return await hass.services.async_call(
         "mimiclaw", action, data, blocking=True, return_response=answers
     )
+
+
+def _failed(house: ChatHouse, times: int) -> bool:
+    return bool(jobs(house)[0].get("failures") == times)
+
+
+def state(hass: HomeAssistant, entity_id: str) -> str:
+    found = hass.states.get(entity_id)
+    return found.state if found else "(none)"
 
 
 def is_on(twin: Twin, channel: str) -> bool:
@@ -222,18 +232,18 @@ async def test_each_job_has_a_switch_and_a_time(
     added = await act(hass, "cron_add", name="water", expr="0 19 * * *", message="m")
     await hass.async_block_till_done()
     switch, sensor = "switch.mimiclaw_job_water", "sensor.mimiclaw_next_run_of_water"
-    assert hass.states.get(switch).state == "on"
-    assert hass.states.get(sensor).state == "2026-12-01T18:00:00+00:00"
+    assert state(hass, switch) == "on"
+    assert state(hass, sensor) == "2026-12-01T18:00:00+00:00"
     await hass.services.async_call(
         "switch", "turn_off", {"entity_id": switch}, blocking=True
     )
-    assert hass.states.get(switch).state == "off"
-    assert hass.states.get(sensor).state == "unknown"
+    assert state(hass, switch) == "off"
+    assert state(hass, sensor) == "unknown"
     assert jobs(house)[0]["enabled"] is False
     await hass.services.async_call(
         "switch", "turn_on", {"entity_id": switch}, blocking=True
     )
-    assert hass.states.get(sensor).state == "2026-12-01T18:00:00+00:00"
+    assert state(hass, sensor) == "2026-12-01T18:00:00+00:00"
     await act(hass, "cron_remove", job_id=added["job_id"])
     await hass.async_block_till_done()
     assert hass.states.get(switch) is None
@@ -292,11 +302,11 @@ async def test_three_failures_are_a_repair_and_the_reminder_came_each_time(
         await at(hass, freezer, NOON + timedelta(hours=number))
         sent = await api.until_sent(ANNA.id, number)
         assert "Take the pills" in sent[-1].text
-        await until(lambda n=number: jobs(house)[0].get("failures") == n)
+        await until(partial(_failed, house, number))
     job_id = jobs(house)[0]["id"]
     issue_id = f"schedule_job_paused_{job_id}"
     await until(lambda: issues.async_get_issue("mimiclaw", issue_id))
-    assert hass.states.get("switch.mimiclaw_job_pills").state == "off"
+    assert state(hass, "switch.mimiclaw_job_pills") == "off"
     await hass.services.async_call(
         "switch", "turn_on", {"entity_id": "switch.mimiclaw_job_pills"}, blocking=True
     )

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 from datetime import date, datetime, timedelta
 import json
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from custom_components.mimiclaw.line_log import LineLog
 from custom_components.mimiclaw.schedule.errors import BadJob, NoSuchJob, ScheduleError
 from custom_components.mimiclaw.schedule.job import parse
 from custom_components.mimiclaw.schedule.limits import JOBS
@@ -291,63 +289,6 @@ async def test_a_job_never_runs_beside_itself() -> None:
     assert len(sim.worker.runs) == 2
 
 
-async def test_what_a_crash_cut_short_is_settled_once(tmp_path: Path) -> None:
-    sim = await started(START, [at(START + HOUR)], log=LineLog(tmp_path / "runs.jsonl"))
-    sim.worker.hold = asyncio.Event()
-    sim.now = (START + HOUR).timestamp()
-    await sim.scheduler.wake()
-    await asyncio.sleep(0)
-    assert len(sim.worker.runs) == 1
-    # Stopping cancels the run in the middle, as the end of the process would.
-    await sim.sleep_until(START + 1.1 * HOUR)
-    assert [one.stage for one in sim.worker.settled] == ["begin"]
-    assert len(sim.worker.runs) == 1
-    assert sim.files.jobs == []
-    await sim.sleep_until(START + 1.2 * HOUR)
-    assert sim.worker.settled == []
-    assert sim.worker.runs == []
-
-
-async def test_a_crash_before_the_file_was_written_does_not_run_it_again(
-    tmp_path: Path,
-) -> None:
-    sim = await started(START, [every(600)], log=LineLog(tmp_path / "runs.jsonl"))
-    before = sim.files.text
-    await sim.until(START + timedelta(minutes=10))
-    assert len(sim.worker.runs) == 1
-    sim.files.text = before
-    await sim.sleep_until(START + timedelta(minutes=11))
-    assert sim.worker.runs == []
-    await sim.until(START + timedelta(minutes=20))
-    assert len(sim.worker.runs) == 1
-
-
-async def test_nothing_runs_that_cannot_be_promised() -> None:
-    sim = await started(START, [every(600)])
-    good = sim.log.append
-
-    def full(lines: Any, *, sync: bool = True) -> None:
-        raise OSError(28, "No space left on device")
-
-    sim.log.append = full  # type: ignore[method-assign]
-    sim.now = (START + timedelta(minutes=10)).timestamp()
-    await sim.scheduler.wake()
-    assert sim.worker.runs == []
-    sim.log.append = good  # type: ignore[method-assign]
-    await sim.until(START + timedelta(minutes=11))
-    assert [slot for _, slot in sim.worker.runs] == [
-        (START + timedelta(minutes=10)).timestamp()
-    ]
-
-
-async def test_without_the_journal_the_file_still_knows() -> None:
-    sim = await started(START, [every(600)])
-    await sim.until(START + timedelta(minutes=10))
-    sim.log.rewrite([])
-    await sim.sleep_until(START + timedelta(minutes=11))
-    assert sim.worker.runs == []
-
-
 async def test_adding_and_removing() -> None:
     sim = await started(START)
     job = await sim.scheduler.add(parse(every(600)))
@@ -387,16 +328,3 @@ async def test_run_now_leaves_the_times_as_they_are() -> None:
     assert len(sim.worker.runs) == 1
     await sim.sleep_until(START + timedelta(minutes=11))
     assert sim.scheduler.next_run("e") == (START + HOUR).timestamp()
-
-
-async def test_a_torn_line_in_the_journal_hurts_nobody(tmp_path: Path) -> None:
-    log = LineLog(tmp_path / "runs.jsonl")
-    sim = await started(START, [every(600)], log=log)
-    await sim.until(START + timedelta(minutes=10))
-    with log.path.open("ab") as file:
-        file.write(b'{"job":"e","slot":17')
-    await sim.sleep_until(START + timedelta(minutes=11))
-    await sim.until(START + timedelta(minutes=20))
-    assert len(sim.worker.runs) == 1
-    await sim.sleep_until(START + timedelta(minutes=21))
-    assert sim.worker.runs == []
