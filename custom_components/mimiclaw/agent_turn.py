@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .agent.profile import Profile
     from .commander import Commander
     from .providers.failover import ProviderChain
+    from .tools.consent import Consent
     from .workspace.sessions import SessionMessage
     from .workspace.skills import Skill
     from .workspace.workspace import Workspace
@@ -75,7 +76,7 @@ class AgentTurns:
         return self._providers.config.kind != PROVIDER_OFFLINE
 
     def context(
-        self, message: Message, confirmed: frozenset[str], trace: Trace
+        self, message: Message, confirmed: frozenset[Consent], trace: Trace
     ) -> ToolContext:
         """Return what the turn's tools know of it."""
         return ToolContext(
@@ -98,7 +99,10 @@ class AgentTurns:
     ) -> loop.Turn:
         """Put a turn together: its tools, its prompt, what was said before it."""
         assist = await async_assist_tools(
-            self._hass, self._assist_apis, self._llm_context(message)
+            self._hass,
+            self._assist_apis,
+            self._llm_context(message),
+            self._commander.means_relay,
         )
         tools = self._tools
         if assist.tools:

@@ -3,70 +3,45 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing, suppress
+from functools import partial
+import time
+from typing import TYPE_CHECKING, Any, Final
 
 from homeassistant.core import callback
-from homeassistant.util import dt as dt_util
 
 from . import local_intents
 from .agent import loop
 from .agent.parts import Done, Part, RoundStart, Said, Text
-from .agent.trace import Trace
 from .const import EVENT_TURN, LOGGER
 from .message import Message
+from .open_conversations import OpenConversations
+from .open_question import question_to
+from .turn_writer import Turn, TurnWriter
 
 if TYPE_CHECKING:
     from homeassistant.core import CALLBACK_TYPE, HomeAssistant
 
     from .agent.profile import Profile
+    from .agent.trace import Trace
     from .agent_turn import AgentTurns
     from .commander import Commander
     from .costs import Costs
-    from .fast_path.command import Command
     from .phrases import Phrases
+    from .tools.consent import Consent
     from .trace_files import TraceFiles
     from .workspace.sessions import Sessions
 
 
-#: Ways a message is answered that stand in the session.
-_RECORDED = frozenset({"agent", "fast_path", "local_intents"})
+#: Seconds that a stop waits for turns to say their last sentence.
+STOP_S: Final = 2.0
 
 type Listener = Callable[[Message, Mapping[str, Any]], None]
 
 
-@dataclass(slots=True)
-class _Conversation:
-    """What is kept of a conversation between its turns, in memory only."""
-
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    users: int = 0
-    #: Commands of the fast path that the last answer asked the person about.
-    pending: tuple[Command, ...] = ()
-    #: Channels that the agent's last answer asked the person about.
-    asked: frozenset[str] = frozenset()
-    #: The last turn's lines on their way to the disk: the reply does not wait for it.
-    writing: asyncio.Task[None] | None = None
-
-    @property
-    def waits(self) -> bool:
-        """Tell whether the next message may be an answer to a question of ours."""
-        return bool(self.pending or self.asked)
-
-
-@dataclass(slots=True)
-class _Turn:
-    """One message on its way to an answer."""
-
-    message: Message
-    conversation: _Conversation
-    trace: Trace = field(default_factory=Trace)
-    spoken: list[str] = field(default_factory=list)
-    #: The person's words stand in the session already.
-    recorded: bool = False
+class _StoppedError(Exception):
+    """The assistant is unloaded in the middle of a turn."""
 
 
 class Assistant:
@@ -88,22 +63,35 @@ class Assistant:
         """Take who answers: the fast path's commander, then the agent."""
         self._hass = hass
         self._agent = agent
-        self._sessions = sessions
         self._commander = commander
         self._phrases = phrases
         self._profile = profile
         self._costs = costs
-        self._traces = traces
+        self._writer = TurnWriter(hass, sessions, traces)
         self._local_intents = use_local_intents
-        self._conversations: dict[tuple[str, str], _Conversation] = defaultdict(
-            _Conversation
-        )
+        self._conversations = OpenConversations()
         self._listeners: list[Listener] = []
-        self._writing: set[asyncio.Task[None]] = set()
+        self._turns: set[Turn] = set()
+        self._idle = asyncio.Event()
+        self._stopped = False
 
     async def async_stop(self) -> None:
-        """Let nothing that was said be lost; turns are ended by their callers."""
+        """End every turn with a sentence, and let nothing that was said be lost."""
+        self._stopped = True
+        now, here = self._hass.loop.time(), asyncio.current_task()
+        for turn in self._turns:
+            # A turn whose own tool unloads us would end the unloading.
+            if turn.patience is not None and turn.task is not here:
+                turn.patience.reschedule(now)
+        if any(turn.task is not here for turn in self._turns):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(STOP_S):
+                    await self._idle.wait()
         await self.async_settled()
+
+    async def async_settled(self) -> None:
+        """Wait until the lines of all turns that have ended are on the disk."""
+        await self._writer.async_settled()
 
     async def handle(self, message: Message) -> AsyncGenerator[Part]:
         """Yield the parts of the reply, ending with Done.
@@ -111,11 +99,14 @@ class Assistant:
         One turn at a time a conversation, others side by side. Closing the generator
         ends the turn and leaves the session whole.
         """
-        room = _aside() if message.aside else self._turn_of(message)
-        async with room as conversation:
-            turn = _Turn(message, conversation)
+        arrived = time.monotonic()
+        message = message.sound(self._hass.config.language)
+        async with self._conversations.turn_of(message) as conversation:
+            turn = Turn(message, conversation, arrived)
+            self._turns.add(turn)
+            self._idle.clear()
             try:
-                async with aclosing(self._parts(turn)) as parts:
+                async with aclosing(self._guarded(turn)) as parts:
                     async for part in parts:
                         said = part
                         if isinstance(part, Said):
@@ -126,49 +117,59 @@ class Assistant:
                         yield said
             except asyncio.CancelledError, GeneratorExit:
                 turn.trace.outcome = "cancelled"
+                # What was asked of a model so far has to be paid all the same.
+                self._costs.book(turn.trace, message.speaker.person)
                 raise
             finally:
-                conversation.writing = self._write_later(turn)
+                forget = partial(self._conversations.forget_if_idle, message.key)
+                conversation.writing = self._writer.finish(turn, forget)
+                self._turns.discard(turn)
+                if not self._turns:
+                    self._idle.set()
             record = self._announce(message, turn.trace)
             yield Done(record)
 
-    @asynccontextmanager
-    async def _turn_of(self, message: Message) -> AsyncGenerator[_Conversation]:
-        """Wait for the conversation's turn; forget the conversation when it is idle."""
-        conversation = self._conversations[message.key]
-        conversation.users += 1
+    async def _guarded(self, turn: Turn) -> AsyncGenerator[Part]:
+        """Give the parts of a turn; whatever goes wrong in it is a sentence."""
+        async with aclosing(self._parts(turn)) as parts:
+            while True:
+                try:
+                    part = await self._next(turn, parts)
+                except _StoppedError:
+                    turn.trace.outcome = "stopped"
+                    yield Said("turn_stopped")
+                    return
+                except Exception:  # noqa: BLE001  the person hears of it, the log has the rest
+                    LOGGER.exception("A turn of %s failed", turn.message.channel)
+                    turn.trace.outcome = "failed"
+                    yield Said("turn_failed")
+                    return
+                if part is None:
+                    return
+                yield part
+
+    async def _next(self, turn: Turn, parts: AsyncGenerator[Part]) -> Part | None:
+        """Wait for the next part, None at the end. Raises _StoppedError at a stop."""
+        if self._stopped:
+            raise _StoppedError
+        turn.task = asyncio.current_task()
+        patience = turn.patience = asyncio.timeout(None)
         try:
-            async with conversation.lock:
-                await self._written(conversation)
-                yield conversation
+            async with patience:
+                return await anext(parts, None)
+        except TimeoutError:
+            if patience.expired():
+                raise _StoppedError from None
+            raise
         finally:
-            conversation.users -= 1
-            self._forget_if_idle(message.key)
+            turn.patience = None
 
-    def _forget_if_idle(self, key: tuple[str, str]) -> None:
-        """Keep nothing of a conversation that waits for nobody and nothing."""
-        conversation = self._conversations.get(key)
-        if conversation is None or conversation.users or conversation.waits:
-            return
-        if conversation.writing is None or conversation.writing.done():
-            del self._conversations[key]
-
-    async def _written(self, conversation: _Conversation) -> None:
-        """Wait until the last turn's lines are on the disk."""
-        if conversation.writing is not None:
-            await asyncio.wait([conversation.writing])
-            conversation.writing = None
-
-    async def async_settled(self) -> None:
-        """Wait until the lines of all turns that have ended are on the disk."""
-        if self._writing:
-            await asyncio.wait(list(self._writing))
-
-    async def _parts(self, turn: _Turn) -> AsyncGenerator[Part]:
+    async def _parts(self, turn: Turn) -> AsyncGenerator[Part]:
         """Choose who answers."""
         message, conversation, trace = turn.message, turn.conversation, turn.trace
-        asked, conversation.asked = conversation.asked, frozenset()
-        pending, conversation.pending = conversation.pending, ()
+        question, conversation.question = conversation.question, None
+        if question is not None and not question.is_for(message, turn.arrived):
+            question = None
         if not message.text.strip() and not message.images:
             trace.path = trace.outcome = "empty_message"
             yield Said("empty_message")
@@ -180,11 +181,14 @@ class Assistant:
             return
         if message.may_command:
             answer = await self._commander.async_answer(
-                message.text, message.language, message.area, pending
+                message.text,
+                message.language,
+                message.area,
+                question.commands if question else (),
             )
             if answer is not None:
                 trace.path = "fast_path"
-                conversation.pending = answer.pending
+                conversation.question = question_to(message, answer.pending)
                 for line in answer.calls:
                     trace.called(
                         line.tool,
@@ -197,11 +201,13 @@ class Assistant:
                 yield RoundStart()
                 yield Text(answer.text)
                 return
+            asked = question is not None and question.consents
             if self._local_intents and not (asked or message.images):
                 local = await local_intents.async_answer(
                     self._hass,
                     message,
                     self._commander.names,
+                    self._commander.means_relay,
                     has_model=self._agent.has_model,
                 )
                 if local is not None:
@@ -214,27 +220,47 @@ class Assistant:
             trace.outcome = "budget"
             yield Said("budget_spent", {"budget": f"{self._costs.budget:.2f}"})
             return
-        confirmed = (
-            asked if self._commander.is_yes(message.text, message.language) else ()
-        )
-        context = self._agent.context(message, frozenset(confirmed), trace)
+        confirmed: frozenset[Consent] = frozenset()
+        if question and self._commander.is_yes(message.text, message.language):
+            confirmed = question.consents
+        async with aclosing(self._ask_agent(turn, confirmed)) as parts:
+            async for part in parts:
+                yield part
+
+    async def _ask_agent(
+        self, turn: Turn, confirmed: frozenset[Consent]
+    ) -> AsyncGenerator[Part]:
+        """Let the agent answer; what it asks the person is said in full."""
+        message, trace = turn.message, turn.trace
+        context = self._agent.context(message, confirmed, trace)
         prepared = await self._agent.prepare(message, context, trace)
         # A model may take long: what the person said goes to the disk while it is
         # asked, and is there before the first word of the answer.
-        recording = self._hass.async_create_task(
-            self._record(message, "user", message.text), "mimiclaw session"
-        )
-        turn.recorded = True
-        ahead = self._own(self._agent.read_ahead(context, message.text))
+        recording = self._writer.begin(turn)
+        said: list[str] = []
+        ahead = self._writer.own(self._agent.read_ahead(context, message.text))
         try:
             async with aclosing(loop.run(prepared)) as parts:
                 async for part in parts:
-                    if not isinstance(part, RoundStart):
-                        await recording
+                    if isinstance(part, RoundStart):
+                        said.clear()
+                    else:
+                        # The end of the turn must not take the record along.
+                        await asyncio.shield(recording)
+                    if isinstance(part, Text):
+                        said.append(part.text)
                     yield part
         finally:
             ahead.cancel()
-        conversation.asked = frozenset(context.asked)
+        consents: set[Consent] = set()
+        for consent in sorted(context.asked, key=str):
+            ask = self._commander.question(consent, message.language, "".join(said))
+            if ask is not None:
+                consents.add(consent)
+            if ask:
+                # A yes counts for what was heard, not for what a tool was asked.
+                yield Text(f"\n\n{ask}" if said else ask)
+        turn.conversation.question = question_to(message, consents=consents)
 
     async def _say(self, message: Message, said: Said, *, after: bool) -> Text:
         """Put one of our sentences into the listener's language."""
@@ -242,55 +268,6 @@ class Assistant:
             message.language, said.key, said.placeholders
         )
         return Text(f"\n\n{text}" if after else text)
-
-    async def _record(self, message: Message, role: str, text: str) -> None:
-        """Add one line to the session; a full disk must not end the turn."""
-        if message.aside:
-            return
-        try:
-            await asyncio.to_thread(
-                self._sessions.append,
-                message.channel,
-                message.conversation_id,
-                role,
-                text,
-                person=message.speaker.person,
-            )
-        except Exception:  # noqa: BLE001  the answer matters more than its record
-            LOGGER.exception("The session of %s was not written", message.channel)
-
-    def _own(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Let work go on beside a turn; a stop waits for it."""
-        task = self._hass.async_create_task(work, "mimiclaw read ahead")
-        self._writing.add(task)
-        task.add_done_callback(self._writing.discard)
-        return task
-
-    def _write_later(self, turn: _Turn) -> asyncio.Task[None]:
-        """Write the turn's lines down beside what comes next; a stop waits for it."""
-        task = self._hass.async_create_task(
-            self._write_down(turn), "mimiclaw session", eager_start=False
-        )
-        self._writing.add(task)
-
-        def done(ended: asyncio.Task[None]) -> None:
-            self._writing.discard(ended)
-            self._forget_if_idle(turn.message.key)
-
-        task.add_done_callback(done)
-        return task
-
-    async def _write_down(self, turn: _Turn) -> None:
-        """Write down what was said, however the turn ended."""
-        message, spoken = turn.message, "".join(turn.spoken)
-        if turn.trace.path in _RECORDED:
-            if not turn.recorded:
-                await self._record(message, "user", message.text)
-            if spoken:
-                await self._record(message, "assistant", spoken)
-        await asyncio.to_thread(
-            self._traces.write, message, turn.trace, spoken, dt_util.now()
-        )
 
     def _announce(self, message: Message, trace: Trace) -> dict[str, Any]:
         """Fire the record of the turn. It holds no text of the conversation."""
@@ -300,9 +277,9 @@ class Assistant:
             "speaker": message.speaker.person,
             "language": message.language,
             "cost_usd": self._costs.book(trace, message.speaker.person),
-            **trace.as_dict(),
+            **trace.as_dict(private=message.speaker.person is not None),
         }
-        for line in trace.lines:
+        for line in record["trace"]:
             LOGGER.debug("%s", line)
         self._hass.bus.async_fire(EVENT_TURN, record, context=message.context)
         for listener in list(self._listeners):
@@ -314,12 +291,6 @@ class Assistant:
         """Call with message and record after every turn; return what ends it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
-
-
-@asynccontextmanager
-async def _aside() -> AsyncGenerator[_Conversation]:
-    """Give a turn beside the conversation nothing of what is kept between turns."""
-    yield _Conversation()
 
 
 async def whole_turn(parts: AsyncGenerator[Part]) -> tuple[str, Done | None]:

@@ -21,7 +21,10 @@ from .fast_path.consent import consent
 from .fast_path.consent import load as load_consent
 from .fast_path.errors import SentenceFileError
 from .fast_path.grammar import Grammar
+from .fast_path.languages import all_languages, closest
 from .fast_path.router import FastPath
+from .open_question import named
+from .relay_faces import relays_meant
 from .satellite.model import Code, Outcome
 from .satellite.model import Command as Order
 from .spoken import Spoken
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from homeassistant.core import CALLBACK_TYPE, HomeAssistant
 
     from .satellite.registry import Satellites
+    from .tools.consent import Consent
 
 ACTOR: Final = "fast_path"
 
@@ -56,6 +60,14 @@ def _stamps(folder: Path) -> dict[str, int]:
         return {one.name: one.stat().st_mtime_ns for one in folder.glob("*.yaml")}
     except OSError:
         return {}
+
+
+ACTIONS: Mapping[str, Action] = {
+    "on": "turn_on",
+    "off": "turn_off",
+    "toggle": "toggle",
+    "pulse": "pulse",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +115,8 @@ class Commander:
         self._sentences = sentences
         self._fast_path = FastPath(Grammar({}, (), ()))
         self._spoken = Spoken(satellites)
+        #: Languages there are sentences for; no other is worth a compilation.
+        self._served: list[str] = []
         self._compiled: set[str] = set()
         self._compiling = asyncio.Lock()
         self._stamps: dict[str, int] = {}
@@ -123,14 +137,24 @@ class Commander:
             for name in names
         }
 
+    def means_relay(self, slots: Mapping[str, Any]) -> bool:
+        """Tell whether the slots of an intent mean an entity of one of our relays."""
+        return bool(relays_meant(self._hass, self._satellites, slots))
+
     async def async_start(self) -> None:
         """Compile the household's languages and follow the channels."""
         await asyncio.to_thread(load_consent)
+        self._served = await asyncio.to_thread(self._languages_there)
         await self._compile(self._languages)
         self._unsubscribe = [
             self._satellites.async_add_listener(self._channels_changed),
             async_track_time_interval(self._hass, self._look, _LOOK_EVERY),
         ]
+
+    def _languages_there(self) -> list[str]:
+        """Return the languages with sentences, the household's own too. Blocking."""
+        own = [file.stem for file in self._sentences.glob("*.yaml")]
+        return [*all_languages(), *own]
 
     async def async_stop(self) -> None:
         """Follow nothing any more."""
@@ -163,6 +187,7 @@ class Commander:
 
     async def async_reload(self) -> None:
         """Read the sentence files again."""
+        self._served = await asyncio.to_thread(self._languages_there)
         known = tuple(self._compiled)
         self._compiled.clear()
         await self._compile(known)
@@ -206,6 +231,30 @@ class Commander:
             self._fast_path = FastPath(grammar)
             self._channels_changed()
 
+    def question(self, consent: Consent, language: str, text: str) -> str | None:
+        """Return our own question about a channel, "" if the text asks it already.
+
+        None where the text does not say what the yes would be for and we have no
+        sentence for it: such a yes must not count.
+        """
+        channel = self._satellites.channel(consent.key)
+        if channel is None:
+            return None if consent.kind != "skill" else ""
+        names = {
+            channel.name,
+            *(one for some in channel.names.values() for one in some),
+        }
+        if named(names, text, at_end=consent.kind == "gpio"):
+            return ""
+        action = ACTIONS.get(consent.order)
+        if action is None:
+            return None
+        if action == "pulse" and consent.duration_s is None and not channel.momentary:
+            action = "turn_on"
+        command = Command(action, channel.key, consent.duration_s)
+        asked = Outcome(False, Code.CONFIRM, channel.key)
+        return self._spoken.reply(language, action, [(command, asked)])
+
     def is_yes(self, text: str, language: str) -> bool:
         """Tell whether the text is nothing but a yes."""
         return consent(text, language) is True
@@ -221,8 +270,9 @@ class Commander:
 
         `pending` are commands that the last answer asked the person about.
         """
-        if language not in self._compiled:
-            await self._compile((language,))
+        served = closest(language, self._served)
+        if served is not None and served not in self._compiled:
+            await self._compile((served,))
         if pending and (said := consent(text, language)) is not None:
             if not said:
                 return Answer(self._spoken.left_alone(language))

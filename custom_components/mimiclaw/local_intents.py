@@ -7,8 +7,8 @@ their confirmations are asked for by the fast path and the agent only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from hassil.recognize import RecognizeResult
 from homeassistant.components import conversation
@@ -30,17 +30,26 @@ _STATE: Final = frozenset({intent.INTENT_GET_STATE})
 
 
 async def async_answer(
-    hass: HomeAssistant, message: Message, names: Iterable[str], *, has_model: bool
+    hass: HomeAssistant,
+    message: Message,
+    names: Iterable[str],
+    means_relay: Callable[[Mapping[str, Any]], bool],
+    *,
+    has_model: bool,
 ) -> str | None:
     """Let Home Assistant carry out what it certainly understands; None for the rest.
 
-    `names` are those of our channels, in any language.
+    `names` are those of our channels, in any language. `means_relay` tells whether the
+    slots of an intent mean an entity of one, whatever it is called there.
     """
     ours = {name.casefold() for name in names}
 
     def keep_out(result: RecognizeResult) -> bool:
         name = result.intent.name
         if name in _NOT_HERE or (has_model and name in _STATE):
+            return True
+        slots = {key: slot.value for key, slot in result.entities.items()}
+        if name not in _STATE and means_relay(slots):
             return True
         target = result.entities.get("name")
         if target is not None:

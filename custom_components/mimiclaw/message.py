@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+import re
+from typing import TYPE_CHECKING, Final
 
 from .providers.protocol import Image
+from .providers.wire import whole
 from .workspace.speaker import HOUSEHOLD, Speaker
 
 if TYPE_CHECKING:
     from homeassistant.core import Context
+
+#: A BCP 47 tag as Home Assistant and speech services write it.
+_LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8}){0,3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,18 @@ class Message:
     def may_command(self) -> bool:
         """Tell whether the text is a person's own, so that it may move a relay."""
         return not self.system_turn and not self.aside
+
+    def sound(self, language: str) -> Message:
+        """Return it without halves of characters, and with a language that is one.
+
+        Whatever a client sends goes into files, caches and requests from here on.
+        """
+        return replace(
+            self,
+            text=whole(self.text),
+            extra_prompt=whole(self.extra_prompt),
+            language=self.language if _LANGUAGE.fullmatch(self.language) else language,
+        )
 
     @property
     def key(self) -> tuple[str, str]:

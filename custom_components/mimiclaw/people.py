@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from homeassistant.core import split_entity_id
 
+from .workspace.paths import PERSON_PATTERN
 from .workspace.speaker import HOUSEHOLD, Speaker
 
 if TYPE_CHECKING:
@@ -29,11 +30,15 @@ def speaker_for_user(hass: HomeAssistant, user_id: str | None) -> Speaker:
 
 
 def speaker_for_person(hass: HomeAssistant, entity_id: str) -> Speaker:
-    """Return the speaker for a person entity; the household if there is no such."""
+    """Return the speaker for a person entity; the household if there is no such.
+
+    An id that is no name of a folder has no private files either.
+    """
     state = hass.states.get(entity_id)
-    if state is None:
+    person = split_entity_id(entity_id)[1]
+    if state is None or not PERSON_PATTERN.fullmatch(person):
         return HOUSEHOLD
-    return Speaker(person=split_entity_id(entity_id)[1], name=state.name)
+    return Speaker(person=person, name=state.name)
 
 
 def speaker_for_context(hass: HomeAssistant, context: Context | None) -> Speaker:

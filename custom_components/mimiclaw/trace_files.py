@@ -40,7 +40,8 @@ class TraceFiles:
         file = self._root / day / f"{now:%H%M%S.%f}_{name}.md"
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text(message, trace, spoken, now), encoding="utf-8")
+            page = text(message, trace, spoken, now)
+            file.write_text(page, encoding="utf-8", errors="replace")
             if self._pruned != day:
                 self._prune(now)
                 self._pruned = day

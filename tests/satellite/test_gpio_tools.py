@@ -11,6 +11,7 @@ import pytest
 from custom_components.mimiclaw.agent.arguments import check
 from custom_components.mimiclaw.tools import gpio
 from custom_components.mimiclaw.tools.base import ToolContext, ToolError
+from custom_components.mimiclaw.tools.consent import Consent, drive
 from custom_components.mimiclaw.workspace.speaker import HOUSEHOLD
 from custom_components.mimiclaw.workspace.workspace import Workspace
 from scripts.house.twin import Twin
@@ -28,7 +29,7 @@ class Model:
         self.context = self.turn()
 
     def turn(
-        self, confirmed: frozenset[str] = frozenset(), *, system: bool = False
+        self, confirmed: frozenset[Consent] = frozenset(), *, system: bool = False
     ) -> ToolContext:
         self.context = ToolContext(
             view=self._view,
@@ -133,11 +134,15 @@ async def test_only_the_person_can_say_yes(
     text = await model.fails("gpio_write", channel="heater", state="on")
     assert "needs the person's yes" in text
     key = house.satellites.resolve("heater")[0].key
-    assert model.context.asked == {key}
+    consent = drive(key, "on", None)
+    assert model.context.asked == {consent}
     # Asking again in the same turn does not help, whatever the model puts in.
     await model.fails("gpio_write", channel="heater", state="on", confirmed=True)
     assert twin.control("edges heater")["count"] == 0
-    model.turn(confirmed=frozenset({key}))
+    model.turn(confirmed=frozenset({consent}))
+    # The yes was to this, not to something like it.
+    await model.fails("gpio_write", channel="heater", state="toggle")
+    await model.fails("gpio_write", channel="heater", state="on", duration_s=3600)
     await model.call("gpio_write", channel="heater", state="on")
     assert twin.control("read heater")["on"] is True
     model.turn()

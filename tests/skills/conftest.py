@@ -11,6 +11,7 @@ import pytest
 
 from custom_components.mimiclaw.tools import files, notes, search, skills, time
 from custom_components.mimiclaw.tools.base import Tool, ToolContext
+from custom_components.mimiclaw.tools.consent import Consent
 from custom_components.mimiclaw.workspace.speaker import HOUSEHOLD, Speaker
 from custom_components.mimiclaw.workspace.workspace import Workspace
 
@@ -62,7 +63,7 @@ def context_of(desk: Desk) -> Callable[..., ToolContext]:
 
     def make(
         speaker: Speaker = HOUSEHOLD,
-        confirmed: frozenset[str] = frozenset(),
+        confirmed: frozenset[Consent] = frozenset(),
         *,
         system_turn: bool = False,
     ) -> ToolContext:

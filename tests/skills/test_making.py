@@ -8,13 +8,14 @@ import pytest
 
 from custom_components.mimiclaw.skill_library.limits import DRAFTS
 from custom_components.mimiclaw.tools.base import Tool, ToolContext, ToolError
+from custom_components.mimiclaw.tools.consent import keep
 from custom_components.mimiclaw.workspace.skill_marks import mark
 from custom_components.mimiclaw.workspace.speaker import HOUSEHOLD
 
 from .conftest import Desk
 
 PAGE = "# Turn the compost\n\nWhen somebody says turn the compost.\n\n## Steps\n\n1. Turn.\n"
-KEY = "skill:/skills/compost.md"
+KEY = keep("/skills/compost.md", PAGE)
 
 type Contexts = Callable[..., ToolContext]
 
@@ -46,7 +47,7 @@ async def test_not_without_a_yes(desk: Desk, context_of: Contexts) -> None:
     assert again.asked == {KEY}, "a yes in the next message must count"
     with pytest.raises(ToolError):
         await save.run(
-            {"name": "compost"}, context_of(confirmed=frozenset({"skill:/skills/x.md"}))
+            {"name": "compost"}, context_of(confirmed=frozenset({keep("/skills/x.md", PAGE)}))
         )
     assert desk.titles() == []
 
@@ -72,6 +73,19 @@ async def test_a_yes_is_for_what_was_shown(desk: Desk, context_of: Contexts) -> 
     assert desk.text("/skills/compost.md") == PAGE
     with pytest.raises(ToolError, match="no draft"):
         await save.run({"name": "compost"}, confirmed)
+
+
+async def test_a_draft_changed_after_the_yes_is_asked_about_again(
+    desk: Desk, context_of: Contexts
+) -> None:
+    check, save = pair(desk)
+    await check.run({"name": "compost", "text": PAGE}, context_of())
+    confirmed = context_of(confirmed=frozenset({KEY}))
+    other = PAGE.replace("1. Turn.", "1. Open the gate.")
+    await check.run({"name": "compost", "text": other}, confirmed)
+    with pytest.raises(ToolError, match="ask for a plain yes"):
+        await save.run({"name": "compost"}, confirmed)
+    assert desk.titles() == []
 
 
 async def test_never_in_a_scheduled_turn(desk: Desk, context_of: Contexts) -> None:

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 import logging
 import time
 
@@ -100,7 +101,8 @@ async def run(turn: Turn) -> AsyncGenerator[Part]:
                 or bool(turn.toolbox.stuck)
                 or time.monotonic() > ends - turn.profile.last_answer_s
             )
-            result = _Round(PrintedCalls(turn.toolbox.tools))
+            given = partial(_given, turn.system, messages)
+            result = _Round(PrintedCalls(turn.toolbox.tools, given))
             yield RoundStart()
             try:
                 asked = _ask(turn, tuple(messages), ends, last=last)
@@ -150,6 +152,11 @@ async def run(turn: Turn) -> AsyncGenerator[Part]:
         )
         turn.trace.outcome = "deadline"
         yield Said("turn_deadline_spoken" if spoken else "turn_deadline")
+
+
+def _given(system: Sequence[SystemPart], messages: Sequence[ChatMessage]) -> list[str]:
+    """Return every text that the model has read: what repeats one is a quotation."""
+    return [one.text for one in (*system, *messages)]
 
 
 def _place(messages: Sequence[ChatMessage], own: ChatMessage) -> int:

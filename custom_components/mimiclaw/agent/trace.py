@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import json
+import re
 import time
 from typing import Any
 
@@ -14,6 +15,20 @@ from .catalogue import OWN
 #: Arguments longer than this are shortened in the trace: it shows what was asked for,
 #: the files hold the text itself.
 ARGUMENT_CHARS = 120
+
+
+#: In place of an error that may quote a person's own text.
+_FAILED = "failed"
+_OWN_FILES = re.compile(r"(/memory/users/[^/]+/).+")
+
+
+def _wordless(name: str, value: Any) -> Any:
+    """Return an argument without anybody's words: places, numbers and marks stay."""
+    if name == "path" and isinstance(value, str):
+        return _OWN_FILES.sub(r"\1…", value)
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    return f"({len(value)} characters)" if isinstance(value, str) else "(…)"
 
 
 def _short(value: Any) -> Any:
@@ -33,6 +48,18 @@ class TraceLine:
     error: str = ""
     #: Where the skill that was read came from, if it is not the house's own.
     origin: str = ""
+
+    def without_words(self) -> TraceLine:
+        """Return the line as everybody may see it: what was done, no word of it."""
+        if self.tool.startswith("gpio_"):
+            return self
+        return replace(
+            self,
+            arguments={
+                name: _wordless(name, value) for name, value in self.arguments.items()
+            },
+            error=_FAILED if self.error else "",
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the line for an event."""
@@ -108,7 +135,7 @@ class Trace:
         line = TraceLine(
             tool=tool,
             arguments={name: _short(value) for name, value in arguments.items()},
-            result_bytes=len(result.encode()),
+            result_bytes=len(result.encode("utf-8", "replace")),
             duration_ms=duration_ms,
             error=result.splitlines()[0][:200] if is_error and result else "",
             origin=self._foreign(arguments),
@@ -132,9 +159,14 @@ class Trace:
             self.usage.cache_write_tokens + usage.cache_write_tokens,
         )
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the record for the `mimiclaw_turn` event."""
+    def as_dict(self, *, private: bool = False) -> dict[str, Any]:
+        """Return the record for the `mimiclaw_turn` event.
+
+        private: the turn is one person's; the event is everybody's, so it tells what
+        was called and holds none of the person's words.
+        """
         first = self.first_text_ms
+        lines = [one.without_words() if private else one for one in self.lines]
         return {
             "path": self.path,
             "outcome": self.outcome,
@@ -154,6 +186,6 @@ class Trace:
             "skills": [
                 {"path": path, "origin": origin} for path, origin in self.skills.items()
             ],
-            "tools": [line.as_dict() for line in self.lines],
-            "trace": [str(line) for line in self.lines],
+            "tools": [line.as_dict() for line in lines],
+            "trace": [str(line) for line in lines],
         }

@@ -381,6 +381,9 @@ def parse_arguments(raw: str) -> Mapping[str, Any] | None:
             break
         try:
             value = json.loads(value)
+            if "\\u" in raw:
+                # Escapes can spell half a character, which nobody can write down.
+                value = json.loads(whole(json.dumps(value, ensure_ascii=False)))
         except ValueError, RecursionError:
             return None
     return value if isinstance(value, dict) else None

@@ -78,20 +78,20 @@ def _of_places(
 ) -> list[Channel]:
     selected = async_extract_referenced_entity_ids(hass, TargetSelection(dict(places)))
     found = (
-        _channel_of(hass, satellites, entity_id)
+        channel_of(hass, satellites, entity_id)
         for entity_id in sorted(selected.indirectly_referenced)
     )
     return [channel for channel in found if channel is not None]
 
 
 def _of_entity(hass: HomeAssistant, satellites: Satellites, entity_id: str) -> Channel:
-    channel = _channel_of(hass, satellites, entity_id)
+    channel = channel_of(hass, satellites, entity_id)
     if channel is None:
         raise invalid("channel_no_entity", entity=entity_id)
     return channel
 
 
-def _channel_of(
+def channel_of(
     hass: HomeAssistant, satellites: Satellites, entity_id: str
 ) -> Channel | None:
     """Return the channel an entity shows, ours or one that ESPHome shows for us."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
@@ -19,6 +20,13 @@ from .base import Tool, ToolContext, ToolError
 if TYPE_CHECKING:
     from homeassistant.core import HomeAssistant
 
+#: Tools come from other integrations, some over the network; a turn does not wait long.
+APIS_S: Final = 5.0
+_RELAY: Final = (
+    "Nothing was switched: that would touch a relay of a satellite. Use gpio_write for "
+    "it by its name, and name the others one by one."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class AssistTools:
@@ -29,9 +37,15 @@ class AssistTools:
 
 
 async def async_assist_tools(
-    hass: HomeAssistant, api_ids: list[str], context: llm.LLMContext
+    hass: HomeAssistant,
+    api_ids: list[str],
+    context: llm.LLMContext,
+    means_relay: Callable[[Mapping[str, Any]], bool],
 ) -> AssistTools:
-    """Return the tools of the chosen APIs; none where one of them is gone.
+    """Return the tools of the chosen APIs; none where one of them is gone or hangs.
+
+    `means_relay` tells whether a call's arguments mean one of our relays: those are
+    gpio_write's, which knows who may act and who has to say yes.
 
     A tool whose schema cannot be told to a model is left out with a log line: one bad
     tool of another integration must not break every turn (home-assistant/core 160600).
@@ -39,17 +53,22 @@ async def async_assist_tools(
     if not api_ids:
         return AssistTools()
     try:
-        api = await llm.async_get_api(hass, api_ids, context)
-    except HomeAssistantError as err:
-        LOGGER.warning("Assist's tools are not available: %s", err)
+        async with asyncio.timeout(APIS_S):
+            api = await llm.async_get_api(hass, api_ids, context)
+    except (HomeAssistantError, TimeoutError) as err:
+        LOGGER.warning("Assist's tools are not available: %r", err)
         return AssistTools()
     # Ours come back through llm.py; the loop has them already.
     foreign = [tool for tool in api.tools if tool.integration != DOMAIN]
-    tools = (_adapt(api, tool) for tool in foreign)
+    tools = (_adapt(api, tool, means_relay) for tool in foreign)
     return AssistTools(tuple(tool for tool in tools if tool), api.api_prompt)
 
 
-def _adapt(api: llm.APIInstance, tool: llm.Tool) -> Tool | None:
+def _adapt(
+    api: llm.APIInstance,
+    tool: llm.Tool,
+    means_relay: Callable[[Mapping[str, Any]], bool],
+) -> Tool | None:
     try:
         parameters = probatio.to_openapi(
             tool.parameters,
@@ -64,6 +83,8 @@ def _adapt(api: llm.APIInstance, tool: llm.Tool) -> Tool | None:
         return None
 
     async def run(arguments: Mapping[str, Any], _context: ToolContext) -> str:
+        if not tool.annotations.read_only and means_relay(arguments):
+            raise ToolError(_RELAY)
         try:
             asked = llm.ToolInput(tool_name=tool.name, tool_args=dict(arguments))
             result = await api.async_call_tool(asked)

@@ -12,6 +12,7 @@ from ..providers.protocol import ToolSpec
 if TYPE_CHECKING:
     from ..workspace.speaker import Speaker
     from ..workspace.workspace import View
+    from .consent import Consent
 
 
 class ToolError(Exception):
@@ -34,11 +35,11 @@ class ToolContext:
     now: Callable[[], datetime]
     #: A fired job or a heartbeat: such a turn cannot schedule further ones.
     system_turn: bool = False
-    #: Keys of the channels that the person has just said yes to.
-    confirmed: frozenset[str] = field(default_factory=frozenset)
-    #: Keys of the channels that a tool asks the person about: a yes in the next message
-    #: confirms them. The model can add to it by calling, never to `confirmed`.
-    asked: set[str] = field(default_factory=set)
+    #: What the person has just said yes to.
+    confirmed: frozenset[Consent] = field(default_factory=frozenset)
+    #: What a tool asks the person about: a yes in the next message confirms it. The
+    #: model can add to it by calling, never to `confirmed`.
+    asked: set[Consent] = field(default_factory=set)
 
 
 type Handler = Callable[[Mapping[str, Any], ToolContext], Awaitable[str]]

@@ -12,6 +12,7 @@ from ..schedule.requests import job_from
 from ..schedule.times import in_words, said
 from ..workspace.errors import WorkspaceError
 from .base import Tool, ToolContext, ToolError, schema
+from .consent import plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,7 +157,7 @@ class _Cron:
             channel, chat_id = target.channel, target.id
         asked = dict(arguments)
         if asked.get("relay"):
-            asked["relay"] = self._relay(str(asked["relay"]), context)
+            asked["relay"] = self._relay(asked, context)
         try:
             job = job_from(
                 asked,
@@ -210,12 +211,13 @@ class _Cron:
                 "change the schedule. Do what the job says now."
             )
 
-    def _relay(self, text: str, context: ToolContext) -> str:
+    def _relay(self, arguments: Mapping[str, Any], context: ToolContext) -> str:
         """Return the name to keep for a relay that the model may schedule.
 
         The job acts as an automation, so what the model may not do now it may not do
         later either.
         """
+        text = str(arguments["relay"])
         found = self._satellites.resolve(text, context.language)
         if not found:
             names = ", ".join(one.name for one in self._satellites.channels())
@@ -231,8 +233,9 @@ class _Cron:
                 raise ToolError(
                     f"The rules of {channel.name} do not let the {actor} switch it."
                 )
-        if channel.confirm and channel.key not in context.confirmed:
-            context.asked.add(channel.key)
+        consent = plan(channel.key, arguments)
+        if channel.confirm and consent not in context.confirmed:
+            context.asked.add(consent)
             raise ToolError(
                 f"{channel.name} wants a person's yes. Ask whether to schedule it, and "
                 "schedule it once the person has said yes."

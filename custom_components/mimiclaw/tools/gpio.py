@@ -10,6 +10,7 @@ from ..providers.protocol import ToolSpec
 from ..satellite.model import Actor, Channel, Code, Command, Outcome
 from . import gpio_text
 from .base import Tool, ToolContext, ToolError, schema
+from .consent import drive
 
 ACTOR: Actor = "agent"
 
@@ -147,12 +148,13 @@ async def _write(
     state = _STATES.get(arguments["state"].strip().lower())
     if state is None:
         raise ToolError("The state must be on, off, toggle or pulse.")
+    consent = drive(channel.key, state, arguments.get("duration_s"))
     outcome = await satellites.write(
         channel.key,
         state,
-        arguments.get("duration_s"),
+        consent.duration_s,
         ACTOR,
-        confirmed=channel.key in context.confirmed,
+        confirmed=consent in context.confirmed,
     )
     if outcome.ok:
         return gpio_text.done(channel, outcome)
@@ -162,7 +164,7 @@ async def _write(
                 f"{channel.name} was not touched: it needs a person's yes, and nobody "
                 "is there in a scheduled turn."
             )
-        context.asked.add(channel.key)
+        context.asked.add(consent)
     raise ToolError(gpio_text.refusal(channel, outcome, satellites.channel))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..providers.protocol import ToolSpec
 from ..workspace import paths
-from .base import Tool, ToolContext, schema
+from .base import Tool, ToolContext, ToolError, schema
 
 
 async def _append_note(arguments: Mapping[str, Any], context: ToolContext) -> str:
@@ -17,6 +17,11 @@ async def _append_note(arguments: Mapping[str, Any], context: ToolContext) -> st
     private = arguments.get("private") is True
     section = str(arguments.get("section") or "").strip()
     person = context.speaker.person
+    if private and person is None:
+        raise ToolError(
+            "Nothing was saved: it is not known who speaks, so nothing can be kept from "
+            "the others. Say so, and ask whether everybody at home may know it."
+        )
     if section:
         own = private and person is not None
         path = paths.user_memory(person) if own and person else paths.MEMORY

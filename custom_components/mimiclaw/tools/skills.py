@@ -14,6 +14,7 @@ from ..skill_library.references import ToolShape
 from ..workspace.names import parse
 from ..workspace.skill_marks import mark
 from .base import Tool, ToolContext, ToolError, schema
+from .consent import keep
 
 if TYPE_CHECKING:
     from ..workspace.workspace import Workspace
@@ -38,11 +39,6 @@ def shapes(tools: Iterable[Tool]) -> dict[str, ToolShape]:
     return {
         tool.name: ToolShape.of(tool.spec.parameters, tool.aliases) for tool in tools
     }
-
-
-def consent_key(path: str) -> str:
-    """Return under which key a turn asks whether to keep a skill."""
-    return f"skill:{path}"
 
 
 class _Maker:
@@ -100,7 +96,7 @@ class _Maker:
             )
         skill = verdict.skill
         self._drafts.put(_where(context), Draft(path, text, skill.title))
-        context.asked.add(consent_key(path))
+        context.asked.add(keep(path, text))
         place = f"It would replace {path}." if there else f"It would stand in {path}."
         return (
             f'Good, as a draft: "{skill.title}: {skill.description}". {place} Nothing is '
@@ -120,8 +116,10 @@ class _Maker:
         draft = self._drafts.get(_where(context), path)
         if draft is None:
             raise ToolError(f"There is no draft for {path}; call check_skill first.")
-        if consent_key(path) not in context.confirmed:
-            context.asked.add(consent_key(path))
+        # The yes was given to the text that was shown, not to one put in its place.
+        consent = keep(path, draft.text)
+        if consent not in context.confirmed:
+            context.asked.add(consent)
             raise ToolError(
                 f"{path} was not saved: show the person the whole text, ask for a plain yes "
                 "and end your turn; call save_skill again after it."
