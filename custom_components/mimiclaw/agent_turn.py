@@ -84,6 +84,7 @@ class AgentTurns:
                 message.speaker,
                 session=session_name(message.channel, message.conversation_id),
                 on_touch=partial(self._touched, trace),
+                own_only=message.own_only,
             ),
             speaker=message.speaker,
             channel=message.channel,

@@ -111,17 +111,24 @@ def _images(task: ai_task.GenDataTask) -> tuple[Image, ...]:
                 translation_key="attachment_no_image",
                 translation_placeholders={"kind": one.mime_type},
             )
-        found.append(Image(one.mime_type, Path(one.path).read_bytes()))
+        try:
+            found.append(Image(one.mime_type, Path(one.path).read_bytes()))
+        except OSError as err:
+            raise _failed(f"{Path(one.path).name}: {err.strerror}") from err
     return tuple(found)
 
 
 def _raise_unless_answered(text: str, done: Done | None) -> None:
     if done is None or done.record["outcome"] != "answered":
-        raise HomeAssistantError(
-            translation_domain=DOMAIN,
-            translation_key="task_failed",
-            translation_placeholders={"reason": text},
-        )
+        raise _failed(text)
+
+
+def _failed(reason: str) -> HomeAssistantError:
+    return HomeAssistantError(
+        translation_domain=DOMAIN,
+        translation_key="task_failed",
+        translation_placeholders={"reason": reason},
+    )
 
 
 def _structured(text: str) -> Any:

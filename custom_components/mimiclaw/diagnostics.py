@@ -4,20 +4,42 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from homeassistant.components.diagnostics import async_redact_data
-from homeassistant.const import CONF_API_KEY, CONF_HOST
+from homeassistant.components.diagnostics import REDACTED
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 
-from .const import CONF_BASE_URL, CONF_NOISE_PSK
+from .const import (
+    CONF_EMBEDDINGS,
+    CONF_ENGINE,
+    CONF_LANGUAGES,
+    CONF_PROFILE,
+    CONF_PROVIDER,
+    CONF_THINKING,
+    CONF_WEB_SEARCH,
+)
 
 if TYPE_CHECKING:
     from homeassistant.core import HomeAssistant
 
     from .runtime import MimiClawConfigEntry, Runtime
 
-#: An address can hold a key or a name, too.
-REDACT = {CONF_API_KEY, CONF_BASE_URL, CONF_NOISE_PSK, CONF_HOST, "title", "mac"}
+#: Texts that tell nothing of anybody. Whatever else is a text stays out: an address can
+#: hold a key, a target is a chat's number, and an option to come is nobody's business.
+_SHOWN = frozenset(
+    {
+        CONF_ENGINE,
+        CONF_LANGUAGES,
+        CONF_LLM_HASS_API,
+        CONF_MODEL,
+        CONF_PROFILE,
+        CONF_PROVIDER,
+        CONF_THINKING,
+    }
+)
+#: Options with options in them; in any other, the keys are names or numbers of people.
+_NESTED = frozenset({CONF_EMBEDDINGS, CONF_WEB_SEARCH})
 
 
 async def async_get_config_entry_diagnostics(
@@ -26,11 +48,11 @@ async def async_get_config_entry_diagnostics(
     """Return configuration, channels, and counts of files."""
     runtime = entry.runtime_data
     return {
-        "options": async_redact_data(dict(entry.options), REDACT),
+        "options": _plain(entry.options),
         "subentries": [
             {
                 "type": subentry.subentry_type,
-                "data": async_redact_data(dict(subentry.data), REDACT),
+                "data": _plain(subentry.data),
             }
             for subentry in entry.subentries.values()
         ],
@@ -54,6 +76,19 @@ async def async_get_config_entry_diagnostics(
         "spent_today": runtime.costs.today().as_dict(),
         "workspace": await asyncio.to_thread(_count, runtime),
     }
+
+
+def _plain(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings without anybody's words: switches, numbers, choices."""
+    return {name: _shown(name, value) for name, value in data.items()}
+
+
+def _shown(name: str, value: Any) -> Any:
+    if value is None or name in _SHOWN or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, Mapping):
+        return _plain(value) if name in _NESTED else f"{len(value)} entries"
+    return REDACTED
 
 
 def _count(runtime: Runtime) -> dict[str, Any]:

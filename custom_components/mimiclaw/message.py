@@ -38,6 +38,8 @@ class Message:
     #: A turn beside the conversation (a memory flush): it sees the session and leaves
     #: no line in it, and nobody waits for it.
     aside: bool = False
+    #: It writes to the speaker's own files alone, if the speaker is a person.
+    own_only: bool = False
     #: The only tools the turn may use; None for all.
     tools: frozenset[str] | None = None
     #: Paths of skills whose text the model gets with the message.

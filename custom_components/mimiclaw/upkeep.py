@@ -141,6 +141,8 @@ class Upkeep:
             speaker=message.speaker,
             system_turn=True,
             aside=True,
+            # Nobody is there to say what of it the others may know.
+            own_only=True,
             tools=MEMORY_TOOLS,
         )
         summary, done = await whole_turn(self._assistant.handle(aside))
@@ -201,6 +203,8 @@ class Upkeep:
             speaker=speaker,
             system_turn=True,
             aside=True,
+            # Nobody is there to say what of it the others may know.
+            own_only=True,
             tools=MEMORY_TOOLS,
         )
         _, done = await whole_turn(self._assistant.handle(message))

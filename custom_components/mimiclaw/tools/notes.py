@@ -14,7 +14,7 @@ from .base import Tool, ToolContext, ToolError, schema
 async def _append_note(arguments: Mapping[str, Any], context: ToolContext) -> str:
     """Add a line to today's notes or, with a section, to the long-term memory."""
     text = str(arguments["text"])
-    private = arguments.get("private") is True
+    private = arguments.get("private") is True or context.view.own_only
     section = str(arguments.get("section") or "").strip()
     person = context.speaker.person
     if private and person is None:

@@ -49,6 +49,15 @@ def check_read(parts: Parts, speaker: Speaker) -> None:
         raise PathRefused("The schedule is read with cron_list.")
 
 
+def check_own(parts: Parts, speaker: Speaker) -> None:
+    """Refuse what is not the speaker's own. Raises PathRefused."""
+    if owner_of(parts) != speaker.person:
+        raise PathRefused(
+            f"{text_of(parts)} is everybody's, and this turn is about one person's own "
+            f"text; write to /memory/users/{speaker.person} alone."
+        )
+
+
 def check_write(parts: Parts, speaker: Speaker, *, top_exists: bool) -> None:
     """Refuse what a model may not change, whoever speaks. Raises PathRefused.
 

@@ -59,8 +59,10 @@ class View:
         *,
         session: str | None = None,
         on_touch: Callable[[str, str], None] | None = None,
+        own_only: bool = False,
     ) -> None:
         self.speaker = speaker
+        self.own_only = own_only and speaker.person is not None
         self.session = session
         self._workspace = workspace
         self._on_touch = on_touch
@@ -206,6 +208,7 @@ class View:
 
         A private note of the household goes to the household's notes: it has no other.
         """
+        private = private or self.own_only
         return self._writer.append_note(text, source, private=private)
 
     def append_under(self, path: str, section: str, line: str) -> str:
@@ -280,6 +283,8 @@ class View:
             top = parts[:1]
             exists = bool(top) and self._workspace.tree.is_folder(top)
             access.check_write(parts, self.speaker, top_exists=exists)
+            if self.own_only:
+                access.check_own(parts, self.speaker)
         else:
             access.check_read(parts, self.speaker)
         return parts

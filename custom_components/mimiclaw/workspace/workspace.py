@@ -116,13 +116,17 @@ class Workspace:
         *,
         session: str | None = None,
         on_touch: Callable[[str, str], None] | None = None,
+        own_only: bool = False,
     ) -> View:
         """Return what one turn uses.
 
         session: path of the turn's own session file (``Sessions.session_name``).
         on_touch: called with "read" or "write" and the path at each use.
+        own_only: a person's turn writes to that person's own files alone.
         """
-        return View(self, speaker, session=session, on_touch=on_touch)
+        return View(
+            self, speaker, session=session, on_touch=on_touch, own_only=own_only
+        )
 
     def read_raw(self, path: str) -> tuple[str, str]:
         """Return text and version of any file of the tree, for the rooms of the house.
