@@ -283,7 +283,10 @@ class Assistant:
             LOGGER.debug("%s", line)
         self._hass.bus.async_fire(EVENT_TURN, record, context=message.context)
         for listener in list(self._listeners):
-            listener(message, record)
+            try:
+                listener(message, record)
+            except Exception:  # noqa: BLE001  the answer is said; it stands
+                LOGGER.exception("What follows a turn failed")
         return record
 
     @callback
