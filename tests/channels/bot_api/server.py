@@ -54,6 +54,9 @@ class BotApi:
 
     async def stop(self) -> None:
         """Close; what was sent stays readable, and start() goes on with it."""
+        # A poller that waits is let go: its handler must not outlive us.
+        self.state.poller = None
+        await self.state.notify()
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
