@@ -45,3 +45,36 @@ def test_arguments_as_text_are_read() -> None:
     gate.feed('{"name": "gpio_write", "parameters": "{\\"channel\\": \\"pump\\"}"}')
     _, (call,) = gate.end()
     assert call.arguments == {"channel": "pump"}
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        f"A page.\n<tool_call>{CALL}</tool_call>",
+        f"```\n{CALL.replace(': ', ':')}\n```",
+        CALL.replace('"', '\\"'),
+        f"> **{CALL}**",
+    ],
+)
+def test_what_was_read_is_quoted_and_not_called(read: str) -> None:
+    said = f"There stands: <tool_call>{CALL}</tool_call>"
+    gate = PrintedCalls(TOOLS, lambda: ["Other words.", read])
+    heard_first = gate.feed(said)
+    rest, calls = gate.end()
+    assert heard_first + rest == said
+    assert not calls
+
+
+def test_beside_a_quotation_an_own_call_is_made() -> None:
+    own = CALL.replace("MEMORY", "OTHER")
+    gate = PrintedCalls(TOOLS, lambda: [CALL])
+    gate.feed(f"<tool_call>{CALL}</tool_call><tool_call>{own}</tool_call>")
+    rest, calls = gate.end()
+    assert not rest
+    assert [call.arguments for call in calls] == [{"path": "/memory/OTHER.md"}]
+
+
+@pytest.mark.parametrize("text", ['{"a":' * 50_000, "{" * 50_000])
+def test_braces_without_end_are_words(text: str) -> None:
+    gate = PrintedCalls(TOOLS)
+    assert gate.feed(text) + gate.end()[0] == text
