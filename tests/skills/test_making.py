@@ -47,7 +47,8 @@ async def test_not_without_a_yes(desk: Desk, context_of: Contexts) -> None:
     assert again.asked == {KEY}, "a yes in the next message must count"
     with pytest.raises(ToolError):
         await save.run(
-            {"name": "compost"}, context_of(confirmed=frozenset({keep("/skills/x.md", PAGE)}))
+            {"name": "compost"},
+            context_of(confirmed=frozenset({keep("/skills/x.md", PAGE)})),
         )
     assert desk.titles() == []
 
