@@ -38,6 +38,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 async def async_setup_entry(hass: HomeAssistant, entry: MimiClawConfigEntry) -> bool:
     """Set up the assistant."""
     entry.runtime_data = await async_create_runtime(hass, entry)
+    await entry.runtime_data.async_prepare()
     await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     entry.async_on_unload(entry.add_update_listener(async_reload_entry))
     await entry.runtime_data.async_start()

@@ -30,7 +30,6 @@ from .const import (
     CONF_PROVIDER,
     CONF_THINKING,
     CONF_WEB_SEARCH,
-    DEFAULT_MODELS,
     DOMAIN,
     LOGGER,
     PROVIDER_ANTHROPIC,
@@ -42,6 +41,7 @@ from .const import (
 )
 from .options_flow import MimiClawOptionsFlow
 from .provider_setup import async_create_provider, provider_config
+from .providers.factory import DEFAULT_MODELS
 from .providers.protocol import ErrorKind, ProviderError
 from .satellite_discovery import SatelliteDiscovery
 from .satellite_flow import SatelliteSubentryFlow

@@ -37,10 +37,5 @@ PROVIDER_OFFLINE: Final = "offline"
 PROVIDER_ANTHROPIC: Final = "anthropic"
 PROVIDER_OPENAI: Final = "openai"
 
-DEFAULT_MODELS: Final = {
-    PROVIDER_ANTHROPIC: "claude-sonnet-4-5",
-    PROVIDER_OPENAI: "gpt-5-mini",
-}
-
 #: Fired once a turn with what it did and what it cost.
 EVENT_TURN: Final = "mimiclaw_turn"

@@ -85,10 +85,13 @@ class Runtime:
     schedule: HomeSchedule
     heartbeat: Heartbeat
 
+    async def async_prepare(self) -> None:
+        """Make ready to answer: the first sentence costs what the thousandth does."""
+        await self.commander.async_start()
+
     async def async_start(self) -> None:
         """Start what works in the background."""
         await self.satellites.async_start()
-        await self.commander.async_start()
         await self.upkeep.async_start()
         await self.costs.async_start()
         self.provider_issues.async_start()

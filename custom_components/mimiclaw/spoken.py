@@ -65,8 +65,13 @@ class Spoken:
             return self._replies.reply(language, action)
         if all(outcome.code is Code.CONFIRM for _, outcome in done):
             return self._replies.reply(language, f"confirm_{action}")
+        # What has moved is said before what has not; a question comes last, where the
+        # answer to it is expected.
+        ordered = sorted(
+            done, key=lambda one: (not one[1].ok, one[1].code is Code.CONFIRM)
+        )
         return self._replies.several(
-            language, (self._one(language, *one) for one in wanting)
+            language, (self._one(language, *one) for one in ordered)
         )
 
     def _one(self, language: str, command: Command, outcome: Outcome) -> str:
@@ -122,7 +127,8 @@ class Spoken:
             unit = f" {channel.unit}" if channel and channel.unit else ""
             value = f"{round(outcome.value, 1):g}{unit}"
             return self._replies.reply(language, "value", name=name, value=value)
-        if outcome.state is None:
+        # The contact that is pressed says nothing of the gate behind it.
+        if outcome.state is None or (channel and channel.momentary):
             return self._replies.reply(language, "state_unknown", name=name)
         if channel and channel.device_class in _OPENS:
             kind = "state_open" if outcome.state else "state_closed"

@@ -18,6 +18,7 @@ from .twin import Twin, build_twin
 ROOT = Path(__file__).resolve().parents[2]
 AGENT = "conversation.mimiclaw"
 EVENT_TURN = "mimiclaw_turn"
+SENTENCES = ROOT / "custom_components" / "mimiclaw" / "fast_path" / "sentences"
 
 
 @dataclass
@@ -69,20 +70,15 @@ class House:
 
 def provider_answers(environment: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the answers to the set-up's questions that the environment gives."""
-    if key := environment.get("ANTHROPIC_API_KEY"):
-        model = environment.get("ANTHROPIC_MODEL", "claude-sonnet-4-5")
-        details = {"api_key": key, "model": model}
-        if base := environment.get("ANTHROPIC_BASE_URL"):
-            details["base_url"] = base
-        return [{"provider": "anthropic"}, details]
-    if key := environment.get("OPENAI_API_KEY"):
-        details = {
-            "api_key": key,
-            "model": environment.get("OPENAI_MODEL", "gpt-5-mini"),
-        }
-        if base := environment.get("OPENAI_BASE_URL"):
-            details["base_url"] = base
-        return [{"provider": "openai"}, details]
+    for provider, prefix in (("anthropic", "ANTHROPIC"), ("openai", "OPENAI")):
+        key = environment.get(f"{prefix}_API_KEY")
+        if not key:
+            continue
+        details = {"api_key": key}
+        for name, variable in (("model", "MODEL"), ("base_url", "BASE_URL")):
+            if value := environment.get(f"{prefix}_{variable}"):
+                details[name] = value
+        return [{"provider": provider}, details]
     return [{"provider": "offline"}]
 
 
@@ -109,16 +105,53 @@ async def open_house(
             await home.start()
             await home.onboard()
             answers = provider_answers(variables)
-            made = await home.set_up("mimiclaw", *answers)
+            made = await _set_up(home, answers)
             entry_id = made["result"]["entry_id"]
+            await _speak_ten_languages(home, entry_id)
             address = {"host": twin.host, "port": twin.port}
             await home.add_subentry(entry_id, "satellite", address)
             house = House(home, twin, entry_id, answers[0]["provider"])
             await _prefer_the_assistant(home)
             await _wait_for_relays(home)
+            await _give_it_a_room(home)
             yield house
         finally:
             await home.stop()
+
+
+async def _set_up(home: HomeAssistant, answers: list[dict[str, Any]]) -> dict[str, Any]:
+    """Set the assistant up; say what to look at if the provider is not accepted."""
+    try:
+        return await home.set_up("mimiclaw", *answers)
+    except StepFailed as err:
+        raise StepFailed(
+            f"✗ Setting up the assistant failed: {err}\n"
+            "  Way out: check key, model and address of the provider in the environment, "
+            "or take them out to try it offline."
+        ) from err
+
+
+async def _speak_ten_languages(home: HomeAssistant, entry_id: str) -> None:
+    """Let the house understand commands in every language we have sentences for."""
+    path = "/api/config/config_entries/options/flow"
+    flow = await home.post(path, {"handler": entry_id})
+    page = f"{path}/{flow['flow_id']}"
+    await home.post(page, {"next_step_id": "agent"})
+    languages = sorted(one.stem for one in SENTENCES.glob("*.yaml"))
+    answer = {"profile": "frontier", "local_intents": True, "languages": languages}
+    await home.post(page, answer)
+
+
+async def _give_it_a_room(home: HomeAssistant) -> None:
+    """Put the satellite into an area, so that the overview shows it."""
+    area = await home.command("config/area_registry/create", name="Greenhouse")
+    for device in await home.command("config/device_registry/list"):
+        if device["name"] == "Greenhouse":
+            await home.command(
+                "config/device_registry/update",
+                device_id=device["id"],
+                area_id=area["area_id"],
+            )
 
 
 async def _prefer_the_assistant(home: HomeAssistant) -> None:
@@ -129,6 +162,7 @@ async def _prefer_the_assistant(home: HomeAssistant) -> None:
             settings = {key: value for key, value in pipeline.items() if key != "id"}
             settings["conversation_engine"] = AGENT
             settings["conversation_language"] = "en"
+            settings["name"] = "MimiClaw"
             await home.command(
                 "assist_pipeline/pipeline/update",
                 pipeline_id=pipeline["id"],

@@ -32,6 +32,7 @@ http:
   server_port: {port}
 homeassistant:
   name: Demo house
+  country: DE
 api:
 automation: !include automations.yaml
 backup:
@@ -290,8 +291,14 @@ class HomeAssistant:
         for answer in answers:
             result = await self.post(f"{path}/{result['flow_id']}", answer)
         if result["type"] != "create_entry":
-            raise StepFailed(f"the flow ended in {result}")
+            raise StepFailed(f"the set-up was not accepted: {reason(result)}")
         return result
+
+
+def reason(result: dict[str, Any]) -> str:
+    """Return what a flow that did not end well says is wrong."""
+    errors = result.get("errors") or {"": result.get("reason", result["type"])}
+    return ", ".join(f"{field} {error}".strip() for field, error in errors.items())
 
 
 class Commands:

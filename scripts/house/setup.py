@@ -178,7 +178,9 @@ def setup() -> None:
         missing = [one for one in ENVIRONMENTS if not ready(one)]
         if missing:
             uv = bring(
-                "Looking for uv", f"apt-get install python3-pip; {NETWORK}", find_uv
+                "Looking for uv",
+                f"{NETWORK}; without pip: apt-get install python3-pip",
+                find_uv,
             )
             python = bring(
                 "Looking for Python 3.14",
@@ -197,6 +199,8 @@ def main() -> int:
         setup()
     except StepFailed as err:
         return fail(err)
+    except KeyboardInterrupt:
+        return fail("\nStopped. Run it again: it goes on where it was.")
     if sys.stdout.isatty() or "-v" in sys.argv:
         say("Ready.")
     return 0

@@ -77,7 +77,7 @@ def run(
     return out
 
 
-def fail(err: Exception) -> int:
+def fail(err: Exception | str) -> int:
     """Print why a script stops and return its exit code."""
     print(err, file=sys.stderr, flush=True)
     return 1

@@ -112,7 +112,9 @@ def build_twin(
     with _locked(folder / "lock"):
         if program.exists():
             return program
-        log(f"building {yaml.name} (about 20 s the first time)")
+        if not shutil.which("g++"):
+            raise TwinError("g++ is missing\n  Way out: apt-get install g++")
+        log(f"  building {yaml.name} (about 20 s the first time)")
         started = time.monotonic()
         command = [str(ESPHOME), "-q"]
         for name, value in substitutions.items():

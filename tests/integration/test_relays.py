@@ -228,3 +228,36 @@ async def test_the_households_own_sentences_and_their_mistakes(
     file.unlink()
     await commander._look()
     assert issues.async_get_issue("mimiclaw", "sentences_broken") is None
+
+
+async def test_all_says_what_moved_before_it_asks(
+    hass: HomeAssistant, twin: Twin, pin: Any, set_up: SetUp, say: Say
+) -> None:
+    await ready(hass, await set_up(satellite(twin)))
+    asked = speech(await say("turn everything on"))
+    assert "Water pump is on." in asked
+    assert asked.endswith("Shall I turn on space heater?")
+    assert not pin("heater")
+    await say("yes")
+    assert pin("heater")
+    off = speech(await say("turn everything off"))
+    assert off == "Everything is off."
+    assert not pin("heater")
+
+
+async def test_off_needs_no_yes(
+    hass: HomeAssistant, twin: Twin, pin: Any, set_up: SetUp, say: Say
+) -> None:
+    await ready(hass, await set_up(satellite(twin)))
+    await say("turn on the heater")
+    await say("yes")
+    assert pin("heater")
+    assert speech(await say("turn off the heater")) == "Space heater is off."
+    assert not pin("heater")
+
+
+async def test_a_pressed_contact_says_nothing_of_the_gate(
+    hass: HomeAssistant, twin: Twin, set_up: SetUp, say: Say
+) -> None:
+    await ready(hass, await set_up(satellite(twin)))
+    assert "don't know" in speech(await say("is the gate open?"))

@@ -49,7 +49,7 @@ async def test_device_and_registry_go_by_mac(
     )
     assert device is not None
     assert device.name == "Greenhouse"
-    assert device.manufacturer == "mimiclaw"
+    assert device.manufacturer == "MimiClaw"
     assert device.config_subentry_id == greenhouse
     registry = er.async_get(house.hass)
     pump = registry.async_get(PUMP)

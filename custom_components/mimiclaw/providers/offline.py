@@ -44,6 +44,7 @@ _FAR_LINE: Final = 60
 _LINES_BEFORE: Final = 20
 _MARKS: Final = re.compile(r"^(?:[-*+>#]+|\d+\.|\[[ x]\])\s+")
 
+_SKILLS: Final = "/skills/"
 _MAX_QUOTE_CHARS: Final = 300
 _QUESTION_MARKS: Final = ("?", "？")
 
@@ -158,19 +159,14 @@ def _after_search(
 
 
 def _best_hit(step: _Step, words: set[str]) -> Mapping[str, str] | None:
-    """Return the first hit, unless a later one has more of the words asked for.
-
-    What somebody wrote down goes before a page of instructions.
-    """
-    hits = [found.groupdict() for found in _HIT.finditer(step.result.text)]
-    return max(
-        hits,
-        key=lambda hit: (
-            _overlap(hit["text"], words),
-            not hit["path"].startswith("/skills/"),
-        ),
-        default=None,
-    )
+    """Return the first hit, unless a later one has more of the words asked for."""
+    # A skill says how to do something; quoted, its examples would pass for facts.
+    hits = [
+        found.groupdict()
+        for found in _HIT.finditer(step.result.text)
+        if not found["path"].startswith(_SKILLS)
+    ]
+    return max(hits, key=lambda hit: _overlap(hit["text"], words), default=None)
 
 
 def _after_reading(question: str, steps: Sequence[_Step], phrases: Phrases) -> str:

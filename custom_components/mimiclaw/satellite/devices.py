@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from homeassistant.core import callback
 from homeassistant.helpers import device_registry as dr
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from .model import Channel
     from .satellite import Satellite
+
+#: Makers as they write themselves; a project's name is in small letters.
+_MAKERS: Final = {"mimiclaw": "MimiClaw"}
 
 
 class Devices:
@@ -41,8 +44,8 @@ class Devices:
             identifiers={(DOMAIN, satellite.mac)},
             connections={(dr.CONNECTION_NETWORK_MAC, satellite.mac)},
             name=description.friendly_name,
-            manufacturer=maker or None,
-            model=model or node.model or None,
+            manufacturer=_MAKERS.get(maker, maker) or None,
+            model=model.capitalize() or node.model or None,
             hw_version=node.model or None,
             sw_version=f"{description.version} (ESPHome {node.esphome_version})",
             suggested_area=node.area or None,

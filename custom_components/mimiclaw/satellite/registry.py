@@ -130,10 +130,16 @@ class Satellites:
         """Return the ESPHome entry whose connection a satellite uses, if it does."""
         return self._devices.lender(subentry_id)
 
-    def needs_yes(self, key: str, actor: Actor) -> bool:
-        """Tell whether a person has to confirm before this actor may write."""
+    def needs_yes(self, key: str, actor: Actor, state: Command) -> bool:
+        """Tell whether a person has to confirm before this actor may write.
+
+        Going off needs no yes where off is the safe state: nobody should have to argue
+        with a heater.
+        """
         channel = self._channels.get(key)
-        return channel is not None and channel.confirm and actor in _MUST_ASK
+        if channel is None or not channel.confirm or actor not in _MUST_ASK:
+            return False
+        return state != "off" or channel.safe
 
     async def write(
         self,
@@ -163,7 +169,7 @@ class Satellites:
         satellite = self._satellites[channel.satellite]
         if not satellite.available:
             return Outcome(False, Code.UNREACHABLE, key)
-        if not confirmed and self.needs_yes(key, actor):
+        if not confirmed and self.needs_yes(key, actor, state):
             return Outcome(False, Code.CONFIRM, key)
         return await satellite.write(channel, state, duration_ms, actor)
 
