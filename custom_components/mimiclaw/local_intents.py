@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hassil.recognize import RecognizeResult
 from homeassistant.components import conversation
+from homeassistant.components.intent import async_device_supports_timers
 from homeassistant.core import Context
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import intent
@@ -25,8 +26,26 @@ if TYPE_CHECKING:
 
 #: Answered better by whoever knows the conversation, or not worth an answer.
 _NOT_HERE: Final = frozenset({intent.INTENT_NEVERMIND, intent.INTENT_RESPOND})
+#: A timer rings on the device that was spoken to; one that cannot ring has none.
+_TIMERS: Final = frozenset(
+    {
+        intent.INTENT_START_TIMER,
+        intent.INTENT_CANCEL_TIMER,
+        intent.INTENT_CANCEL_ALL_TIMERS,
+        intent.INTENT_INCREASE_TIMER,
+        intent.INTENT_DECREASE_TIMER,
+        intent.INTENT_PAUSE_TIMER,
+        intent.INTENT_UNPAUSE_TIMER,
+        intent.INTENT_TIMER_STATUS,
+    }
+)
 #: Without a model, Home Assistant's short answer is better than none.
 _STATE: Final = frozenset({intent.INTENT_GET_STATE})
+
+
+def _rings(hass: HomeAssistant, device_id: str | None) -> bool:
+    """Tell whether the device that was spoken to can have timers."""
+    return device_id is not None and async_device_supports_timers(hass, device_id)
 
 
 async def async_answer(
@@ -47,6 +66,12 @@ async def async_answer(
     def keep_out(result: RecognizeResult) -> bool:
         name = result.intent.name
         if name in _NOT_HERE or (has_model and name in _STATE):
+            return True
+        if name in _TIMERS and not _rings(hass, message.device_id):
+            return True
+        # "Turn the fan off in ten seconds": a command for later would come back past
+        # the fast path, its names and its confirmations.
+        if "conversation_command" in result.entities:
             return True
         slots = {key: slot.value for key, slot in result.entities.items()}
         if name not in _STATE and means_relay(slots):
