@@ -145,12 +145,15 @@ async def test_only_the_person_can_say_yes(
     await model.fails("gpio_write", channel="heater", state="on", duration_s=3600)
     await model.call("gpio_write", channel="heater", state="on")
     assert twin.control("read heater")["on"] is True
+    # Going off needs no yes where off is the safe state.
     model.turn()
-    await model.fails("gpio_write", channel="heater", state="off")
-    assert twin.control("read heater")["on"] is True
+    await model.call("gpio_write", channel="heater", state="off")
+    assert twin.control("read heater")["on"] is False
+    await model.fails("gpio_write", channel="heater", state="on")
+    assert twin.control("read heater")["on"] is False
     model.turn(system=True)
     assert "nobody is there" in await model.fails(
-        "gpio_write", channel="heater", state="off"
+        "gpio_write", channel="heater", state="on"
     )
     assert not model.context.asked
 
