@@ -25,6 +25,10 @@ END_S: Final = 2.0
 STATUS_AFTER_S: Final = 6.0
 STATUS_EVERY_S: Final = 4.0
 
+#: Actions at one time. telegram_bot's library has eight connections and gives up after a
+#: second without one; whoever else uses the bot needs some, too.
+MESSAGES_AT_ONCE: Final = 4
+SIGNS_AT_ONCE: Final = 2
 #: Deadline of one action of the telegram_bot integration, seconds. Its own is 30 minutes.
 ACTION_S: Final = 30.0
 DOWNLOAD_S: Final = 60.0

@@ -28,7 +28,7 @@ from .errors import (
     TryLater,
     Unreachable,
 )
-from .limits import ACTION_S, DOWNLOAD_S
+from .limits import ACTION_S, DOWNLOAD_S, MESSAGES_AT_ONCE, SIGNS_AT_ONCE
 
 if TYPE_CHECKING:
     from homeassistant.core import HomeAssistant
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from .update import Chat
 
 DOMAIN: Final = "telegram_bot"
+
+#: What only shows that an answer is coming; it must not keep answers waiting.
+_SIGNS: Final = frozenset({"send_message_draft", "send_chat_action"})
 
 #: A row of buttons: what stands on each, and what it carries back.
 type Row = Sequence[tuple[str, str]]
@@ -48,6 +51,8 @@ class TelegramActions:
     def __init__(self, hass: HomeAssistant) -> None:
         """Take the core."""
         self._hass = hass
+        self._messages = asyncio.Semaphore(MESSAGES_AT_ONCE)
+        self._signs = asyncio.Semaphore(SIGNS_AT_ONCE)
 
     async def send(
         self,
@@ -149,7 +154,8 @@ class TelegramActions:
         if topic and chat.thread_id is not None:
             full["message_thread_id"] = chat.thread_id
         try:
-            async with asyncio.timeout(deadline_s):
+            line = self._signs if action in _SIGNS else self._messages
+            async with line, asyncio.timeout(deadline_s):
                 answer = await self._hass.services.async_call(
                     DOMAIN, action, full, blocking=True, return_response=answers
                 )
