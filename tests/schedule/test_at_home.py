@@ -9,16 +9,14 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from freezegun.api import FrozenDateTimeFactory
-from homeassistant.components import persistent_notification
 from homeassistant.core import HomeAssistant
-from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
+from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers import issue_registry as ir
 from homeassistant.util import dt as dt_util
 import pytest
 from pytest_homeassistant_custom_component.common import (
     async_fire_time_changed,
-    async_mock_service,
 )
 
 from scripts.house.twin import Twin
@@ -312,132 +310,6 @@ async def test_three_failures_are_a_repair_and_the_reminder_came_each_time(
         "switch", "turn_on", {"entity_id": "switch.mimiclaw_job_pills"}, blocking=True
     )
     assert issues.async_get_issue("mimiclaw", issue_id) is None
-
-
-async def test_answers_go_to_notify_satellites_and_notifications(
-    hass: HomeAssistant, house: ChatHouse, serve: Serve, freezer: FrozenDateTimeFactory
-) -> None:
-    notify = async_mock_service(hass, "notify", "send_message")
-    announce = async_mock_service(hass, "assist_satellite", "announce")
-    hass.states.async_set("notify.phone", "unknown")
-    hass.states.async_set("assist_satellite.kitchen", "idle")
-    server = await serve(answer=lambda _b: Reply(text="It is **noon**."))
-    await house.add_assistant(anthropic(server))
-    for to in ("notify.phone", "assist_satellite.kitchen", "persistent_notification"):
-        await act(hass, "cron_add", name=to, at="12:30", message="m", to=to)
-    await at(hass, freezer, NOON + timedelta(minutes=30))
-    await until(lambda: notify and announce and jobs(house) == [])
-    assert notify[0].data["message"] == "It is noon."
-    assert announce[0].data["message"] == "It is noon."
-    notes = persistent_notification._async_get_or_create_notifications(hass)
-    assert "It is **noon**." in [one["message"] for one in notes.values()]
-
-
-async def test_what_reaches_nobody_stands_in_a_notification(
-    hass: HomeAssistant, house: ChatHouse
-) -> None:
-    await house.add_assistant()
-    with pytest.raises(HomeAssistantError):
-        await act(hass, "notify", message="hello", to="notify.gone")
-    notes = persistent_notification._async_get_or_create_notifications(hass)
-    assert "hello" in [one["message"] for one in notes.values()]
-
-
-async def test_notify_reaches_a_person_without_a_model(
-    hass: HomeAssistant, house: ChatHouse, api: BotApi, serve: Serve
-) -> None:
-    server = await serve()
-    await house.add_assistant(anthropic(server))
-    await act(
-        hass,
-        "notify",
-        message="The *washing* machine_is done",
-        title="Laundry",
-        person="person.anna",
-    )
-    [sent] = await api.until_sent(ANNA.id)
-    assert sent.text == "Laundry\n\nThe washing machine_is done"
-    assert server.asked == []
-    with pytest.raises(ServiceValidationError):
-        await act(hass, "notify", message="x", to="carrier pigeon")
-
-
-async def test_a_question_comes_back_to_the_automation(
-    hass: HomeAssistant, house: ChatHouse, api: BotApi
-) -> None:
-    await house.add_assistant()
-
-    async def ask(**more: Any) -> Any:
-        return await act(
-            hass, "ask_person", question="Water?", person="person.anna", **more
-        )
-
-    asking = hass.async_create_task(ask(answers=["Yes", "No"]))
-    [sent] = await api.until_sent(ANNA.id)
-    query = await api.press(ANNA, sent, "No")
-    assert await asking == {"answered": True, "answer": "No", "index": 1}
-    await api.until(lambda: query in api.state.answers and sent.edits)
-    assert sent.buttons == []
-    assert "No" in sent.text
-    old = await api.press(ANNA, api.sent(ANNA.id)[0], "Yes") if sent.buttons else None
-    assert old is None
-    asking = hass.async_create_task(ask(answers=["Yes", "No"]))
-    await api.until_sent(ANNA.id, 2)
-    await api.say("yes", ANNA)
-    assert (await asking)["answer"] == "Yes"
-    asking = hass.async_create_task(ask())
-    await api.until_sent(ANNA.id, 3)
-    await api.say("only the tomatoes", ANNA)
-    assert await asking == {
-        "answered": True,
-        "answer": "only the tomatoes",
-        "index": None,
-    }
-    await house.telegram.idle()
-    assert len(api.sent(ANNA.id)) == 3
-
-
-async def test_a_question_nobody_answers_ends(
-    hass: HomeAssistant, house: ChatHouse, api: BotApi
-) -> None:
-    await house.add_assistant()
-    given = await act(
-        hass,
-        "ask_person",
-        question="Water?",
-        answers=["Yes"],
-        person="person.anna",
-        timeout={"seconds": 1},
-    )
-    assert given == {"answered": False, "answer": None, "index": None}
-    [sent] = api.sent(ANNA.id)
-    await api.until(lambda: sent.edits)
-    assert sent.buttons == []
-
-
-@pytest.mark.parametrize(
-    ("text", "spoke"), [("HEARTBEAT_OK", False), ("The cellar is wet!", True)]
-)
-async def test_an_event_is_considered(
-    hass: HomeAssistant,
-    house: ChatHouse,
-    api: BotApi,
-    serve: Serve,
-    text: str,
-    spoke: bool,
-) -> None:
-    server = await serve(Reply(text=text))
-    await house.add_assistant(anthropic(server))
-    given = await act(
-        hass,
-        "consider",
-        event="Humidity in the cellar rose",
-        data={"humidity": 81},
-        person="person.anna",
-    )
-    assert given["spoke"] is spoke
-    assert [one.text for one in api.sent(ANNA.id)] == ([text] if spoke else [])
-    assert "81" in str(server.asked[0]["messages"])
 
 
 async def test_jobs_of_a_person_are_not_listed_to_others(
