@@ -15,9 +15,6 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers import issue_registry as ir
 from homeassistant.util import dt as dt_util
 import pytest
-from pytest_homeassistant_custom_component.common import (
-    async_fire_time_changed,
-)
 
 from scripts.house.twin import Twin
 from tests.channels.bot_api import BotApi
@@ -45,19 +42,6 @@ async def at(
     [entry] = hass.config_entries.async_entries("mimiclaw")
     await entry.runtime_data.schedule.scheduler.wake()
     await hass.async_block_till_done()
-
-
-async def test_the_alarm_of_home_assistant_rings(
-    hass: HomeAssistant, house: ChatHouse, freezer: FrozenDateTimeFactory
-) -> None:
-    await house.add_assistant()
-    await act(hass, "cron_add", name="soon", interval_s=600, relay="none", message="m")
-    scheduler = house.entry.runtime_data.schedule.scheduler
-    when = NOON + timedelta(minutes=10)
-    freezer.move_to(when)
-    # The event loop's clock was not moved: its timers are ten minutes behind.
-    async_fire_time_changed(hass, when + timedelta(minutes=10))
-    await until(lambda: scheduler.counts["run"] == 1)
 
 
 def jobs(house: ChatHouse) -> list[dict[str, Any]]:

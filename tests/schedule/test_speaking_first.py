@@ -13,6 +13,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 import pytest
 from pytest_homeassistant_custom_component.common import (
+    async_fire_time_changed,
     async_mock_service,
 )
 
@@ -182,3 +183,16 @@ async def test_an_event_is_considered(
     assert given["spoke"] is spoke
     assert [one.text for one in api.sent(ANNA.id)] == ([text] if spoke else [])
     assert "81" in str(server.asked[0]["messages"])
+
+
+async def test_the_alarm_of_home_assistant_rings(
+    hass: HomeAssistant, house: ChatHouse, freezer: FrozenDateTimeFactory
+) -> None:
+    await house.add_assistant()
+    await act(hass, "cron_add", name="soon", interval_s=600, relay="none", message="m")
+    scheduler = house.entry.runtime_data.schedule.scheduler
+    when = NOON + timedelta(minutes=10)
+    freezer.move_to(when)
+    # The event loop's clock was not moved: its timers are ten minutes behind.
+    async_fire_time_changed(hass, when + timedelta(minutes=10))
+    await until(lambda: scheduler.counts["run"] == 1)
