@@ -10,6 +10,7 @@ from typing import Any
 
 from .demo_house import House, relays
 from .steps import StepFailed, say
+from .tour_telegram import telegram
 
 CONVERSATION = "demo-tour"
 FACT = "the boiler was serviced on 3 March"
@@ -124,6 +125,7 @@ STEPS: tuple[Callable[[House], Awaitable[str]], ...] = (
     recall,
     automation,
     restart,
+    telegram,
 )
 
 
