@@ -38,6 +38,8 @@ CHANNEL: Final = "upkeep"
 NIGHT: Final = (3, 40)
 #: Messages that stay as they were said when the rest becomes a summary.
 KEEP_MESSAGES: Final = 10
+#: Fewer than these are not worth a summary, however long they are.
+FEW_MESSAGES: Final = 4
 #: Days of notes that one night takes on at most; the rest waits for the next.
 DAYS_A_NIGHT: Final = 14
 _STORE_VERSION: Final = 1
@@ -101,18 +103,20 @@ class Upkeep:
         task.add_done_callback(self._tasks.discard)
 
     @callback
-    def _turn_ended(self, message: Message, _record: Mapping[str, Any]) -> None:
-        """Look whether the conversation has outgrown its window."""
+    def _turn_ended(self, message: Message, record: Mapping[str, Any]) -> None:
+        """Look whether the conversation has outgrown its window, or the model's."""
         if message.aside or not self._has_model or message.key in self._flushing:
             return
         self._flushing.add(message.key)
-        self._own(self._flush(message), "mimiclaw memory flush")
+        full = record["largest_request_tokens"] >= self._profile.context_tokens
+        self._own(self._flush(message, full=full), "mimiclaw memory flush")
 
-    async def _flush(self, message: Message) -> None:
+    async def _flush(self, message: Message, *, full: bool) -> None:
         try:
             await self._assistant.async_settled()
             before = await self._count(message)
-            if before >= self._profile.history_messages:
+            enough = FEW_MESSAGES if full else self._profile.history_messages
+            if before >= enough:
                 await self._summarise(message, before)
         except WorkspaceError as err:
             LOGGER.warning("A conversation was not summarised: %s", err)
@@ -155,7 +159,7 @@ class Upkeep:
             message.channel,
             message.conversation_id,
             summary.strip(),
-            keep=KEEP_MESSAGES + max(0, said_since),
+            keep=min(KEEP_MESSAGES, before // 2) + max(0, said_since),
             person=message.speaker.person,
         )
 

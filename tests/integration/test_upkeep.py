@@ -95,3 +95,24 @@ async def test_offline_has_no_upkeep(
         assert speech(await say(f"remember that fact {number} is a fact"))
     await hass.async_block_till_done(wait_background_tasks=True)
     assert '"summary"' not in (workspace / "sessions" / "assist_c1.jsonl").read_text()
+
+
+async def test_near_the_models_limit_a_short_conversation_is_summarised_too(
+    hass: HomeAssistant, say: Say, serve: Serve, set_up: SetUp, workspace: Path
+) -> None:
+    large = Reply(text="Mm-hm.", input_tokens=150_000)
+    server = await serve(
+        Reply(text="Mm-hm."),
+        large,
+        Reply(text="Two long messages, summary-mark."),
+        Reply(text="Yes."),
+    )
+    await set_up(anthropic(server))
+    await say("a very long story")
+    await say("and another one")
+    await hass.async_block_till_done(wait_background_tasks=True)
+    await say("do you remember?")
+    texts = str(server.asked[-1]["messages"])
+    assert "summary-mark" in texts
+    assert "a very long story" not in texts
+    assert "and another one" in texts

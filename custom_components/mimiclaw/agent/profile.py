@@ -42,6 +42,9 @@ class Profile:
     last_answer_s: float = 15.0
     #: The same error this often in one turn ends the attempts (complaint 17).
     repeated_errors: int = 3
+    #: A request of so many tokens is near what a model of this size can take: the older
+    #: part of the conversation is summarised, whatever the number of its messages.
+    context_tokens: int = 100_000
     #: A longer message is refused with a sentence: it is no question to an assistant.
     message_chars: int = 32_000
     #: Skills whose text stands in the prompt (weak models do not open files reliably).
@@ -53,6 +56,11 @@ class Profile:
 
 FRONTIER: Final = Profile(name="frontier", tool_calls=10)
 SMALL: Final = Profile(
-    name="small", tool_calls=3, note_days=1, inline_skills=4, offered_hits=3
+    name="small",
+    tool_calls=3,
+    note_days=1,
+    context_tokens=6_000,
+    inline_skills=4,
+    offered_hits=3,
 )
 PROFILES: Final = {profile.name: profile for profile in (FRONTIER, SMALL)}

@@ -113,6 +113,19 @@ class Trace:
     #: Skills that were used, and where each came from.
     skills: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def largest_request(self) -> int:
+        """Return the tokens that the largest request took in, cached or not."""
+        return max(
+            (
+                one.usage.input_tokens
+                + one.usage.cache_read_tokens
+                + one.usage.cache_write_tokens
+                for one in self.requests
+            ),
+            default=0,
+        )
+
     def elapsed_ms(self) -> float:
         """Return the milliseconds since the turn began."""
         return (time.perf_counter() - self.started) * 1000
@@ -177,6 +190,7 @@ class Trace:
                 {"provider": provider, "kind": kind} for provider, kind in self.failed
             ],
             "rounds": self.rounds,
+            "largest_request_tokens": self.largest_request,
             "duration_ms": round(self.elapsed_ms(), 1),
             "first_text_ms": None if first is None else round(first, 1),
             "input_tokens": self.usage.input_tokens,
