@@ -40,7 +40,7 @@ TOGETHER = 50
 FILES = 1000
 AGENT = "conversation.mimiclaw"
 SDK = "the bare anthropic SDK, same server"
-CORE = "Home Assistant's anthropic integration with Assist"
+CORE = "Home Assistant's {} integration with Assist"
 
 type Figures = dict[str, dict[str, Any]]
 type Timed = Callable[[int], Awaitable[float]]
@@ -71,7 +71,7 @@ def fill(workspace: Path) -> None:
 
 
 async def set_up(
-    hass: HomeAssistant, address: str, model: str = "bench"
+    hass: HomeAssistant, address: str, kind: str = "anthropic"
 ) -> MockConfigEntry:
     """Set the assistant up with this model."""
     entry = MockConfigEntry(
@@ -80,9 +80,9 @@ async def set_up(
         subentries_data=[
             ConfigSubentryData(
                 data={
-                    "provider": "anthropic",
+                    "provider": kind,
                     "api_key": "sk-bench",
-                    "model": model,
+                    "model": "bench",
                     "base_url": address,
                 },
                 subentry_type="provider",
@@ -99,24 +99,27 @@ async def set_up(
     return entry
 
 
-async def set_up_core(hass: HomeAssistant, address: str) -> str:
-    """Set up Home Assistant's own integration; return its entity."""
-    os.environ["ANTHROPIC_BASE_URL"] = address
+async def set_up_core(hass: HomeAssistant, kind: str, address: str) -> str:
+    """Set up one of Home Assistant's own integrations; return its entity."""
+    domain, variable, version, model = {
+        "anthropic": ("anthropic", "ANTHROPIC_BASE_URL", (2, 4), "claude-haiku-4-5"),
+        "openai": ("openai_conversation", "OPENAI_BASE_URL", (2, 7), "gpt-4o-mini"),
+    }[kind]
+    os.environ[variable] = address
     await async_setup_component(hass, "llm", {})
     await async_setup_component(hass, "intent", {})
+    options = {"llm_hass_api": ["assist"], "chat_model": model, "recommended": False}
     entry = MockConfigEntry(
-        domain="anthropic",
-        title="Claude",
-        version=2,
-        minor_version=4,
+        domain=domain,
+        title="Core",
+        version=version[0],
+        minor_version=version[1],
         data={"api_key": "sk-bench"},
         subentries_data=[
             ConfigSubentryData(
-                data=MappingProxyType(
-                    {"llm_hass_api": ["assist"], "chat_model": "claude-haiku-4-5"}
-                ),
+                data=MappingProxyType(options),
                 subentry_type="conversation",
-                title="Claude conversation",
+                title="Core agent",
                 unique_id=None,
             )
         ],
@@ -126,7 +129,7 @@ async def set_up_core(hass: HomeAssistant, address: str) -> str:
         raise RuntimeError("core's integration did not set up")
     await hass.async_block_till_done()
     return next(
-        one for one in hass.states.async_entity_ids("conversation") if "claude" in one
+        one for one in hass.states.async_entity_ids("conversation") if "core" in one
     )
 
 
@@ -249,9 +252,11 @@ async def overheads(hass: HomeAssistant, address: str, body: dict[str, Any]) -> 
     }
 
 
-async def against_core(hass: HomeAssistant, address: str) -> Figures:
+async def against_core(
+    hass: HomeAssistant, kind: str, address: str, key: str
+) -> Figures:
     """Measure a plain turn against Home Assistant's own integration."""
-    core = await set_up_core(hass, address)
+    core = await set_up_core(hass, kind, address)
 
     def way(agent: str) -> Timed:
         async def say(number: int) -> float:
@@ -264,7 +269,7 @@ async def against_core(hass: HomeAssistant, address: str) -> Figures:
     theirs, ours = await in_turns(RUNS, way(core), way(AGENT))
     base = statistics.median(theirs)
     ratio = base / statistics.median(ours)
-    return {"core_ratio": figure(ratio, "core ÷ ours", ours, CORE, base)}
+    return {key: figure(ratio, "core ÷ ours", ours, CORE.format(kind), base)}
 
 
 async def together(hass: HomeAssistant) -> Figures:
@@ -365,7 +370,7 @@ async def prefix(
 async def measure() -> Figures:
     """Run everything."""
     figures, body = await prefix(fill)
-    with server() as (address, _openai):
+    with server() as (address, openai):
         async with home() as hass:
             await set_up(hass, address)
             workspace = Path(hass.config.path("mimiclaw"))
@@ -373,7 +378,12 @@ async def measure() -> Figures:
             figures |= await overheads(hass, address, body)
             figures |= await together(hass)
             figures |= await session_growth(hass, workspace)
-            figures |= await against_core(hass, address)
+            figures |= await against_core(hass, "anthropic", address, "core_ratio")
+        async with home() as hass:
+            await set_up(hass, f"{openai}/v1", "openai")
+            figures |= await against_core(
+                hass, "openai", f"{openai}/v1", "core_openai_ratio"
+            )
     return figures
 
 

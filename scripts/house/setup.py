@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 import fcntl
@@ -20,23 +21,35 @@ from .steps import StepFailed, fail, run, say, step
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: The components of Home Assistant that the demo, the tests and the benches load; what
-#: they and their dependencies require is installed at the versions Home Assistant pins.
+#: The components of Home Assistant that the demo, the tests and the benches load, some of
+#: them by onboarding or by an import that no manifest names; what they and their
+#: dependencies require is installed at the versions Home Assistant pins. A running Home
+#: Assistant would install it, too, but in the middle of a test.
 COMPONENTS = (
     "ai_task",
     "anthropic",
     "assist_pipeline",
     "automation",
     "backup",
+    "camera",
     "config",
     "conversation",
     "esphome",
     "frontend",
+    "google_translate",
+    "hassio",
     "history",
+    "infrared",
     "logbook",
+    "met",
+    "mobile_app",
+    "onboarding",
     "openai_conversation",
     "person",
+    "radio_browser",
+    "radio_frequency",
     "recorder",
+    "shopping_list",
     "telegram_bot",
     "zeroconf",
 )
@@ -69,6 +82,9 @@ NETWORK = "check that the package index is reachable, then run scripts/setup aga
 def fingerprint(environment: Environment) -> str:
     """Return what an environment was made from; another value means: make it anew."""
     digest = hashlib.sha256(repr((environment, COMPONENTS)).encode())
+    digest.update(
+        (ROOT / "custom_components" / "mimiclaw" / "manifest.json").read_bytes()
+    )
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     wanted = project["dependency-groups"][environment.group]
     digest.update(json.dumps(wanted).encode())
@@ -88,7 +104,7 @@ def ready(environment: Environment) -> bool:
 
 
 def component_requirements(environment: Environment) -> tuple[set[str], str]:
-    """Read what COMPONENTS require, and the constraints, from this Home Assistant."""
+    """Read what COMPONENTS and we require, and this Home Assistant's constraints."""
     locate = "import homeassistant, os; print(os.path.dirname(homeassistant.__file__))"
     package = Path(run([environment.python, "-c", locate]).strip())
     wanted: set[str] = set()
@@ -103,6 +119,12 @@ def component_requirements(environment: Environment) -> tuple[set[str], str]:
         content = json.loads(manifest.read_text(encoding="utf-8"))
         wanted.update(content.get("requirements", ()))
         queue += content.get("dependencies", ())
+    # Modules of the login name theirs in the source.
+    for module in (package / "auth" / "mfa_modules").glob("*.py"):
+        found = re.search(r"REQUIREMENTS = (\[.*?\])", module.read_text("utf-8"), re.S)
+        wanted.update(ast.literal_eval(found[1]) if found else ())
+    ours = ROOT / "custom_components" / "mimiclaw" / "manifest.json"
+    wanted.update(json.loads(ours.read_text(encoding="utf-8"))["requirements"])
     constraints = package / "package_constraints.txt"
     return wanted, constraints.read_text(encoding="utf-8")
 

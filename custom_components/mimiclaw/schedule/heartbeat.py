@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from datetime import datetime, time, timedelta
 import logging
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +15,7 @@ from homeassistant.util import dt as dt_util
 from ..message import Message
 from ..workspace import paths
 from ..workspace.errors import Changed, NotFound, WorkspaceError
+from ..workspace.speaker import HOUSEHOLD
 from . import system_turns
 from .heartbeat_file import done_items, tick, to_do
 from .limits import HEARTBEAT_MINUTES, WRITE_TRIES
@@ -110,10 +112,18 @@ class Heartbeat:
             return begin <= clock < end
         return clock >= begin or clock < end
 
+    def _warm(self) -> None:
+        """Read what the next turn begins with, so that it comes from memory. Blocking."""
+        with suppress(WorkspaceError):
+            view = self._workspace.view(HOUSEHOLD)
+            view.prompt_text(paths.MEMORY)
+            view.recent_notes(days=1)
+
     async def async_beat(self) -> bool:
         """Look once; return whether a turn was needed."""
         now = dt_util.now()
         self.last_beat = now
+        await asyncio.to_thread(self._warm)
         if self.quiet(now):
             return False
         lines = to_do(await self._read())

@@ -19,7 +19,8 @@ _RESPONSES_FIELDS = frozenset(
     {
         "model", "input", "instructions", "stream", "store", "include", "tools",
         "tool_choice", "max_output_tokens", "prompt_cache_key", "reasoning",
-        "temperature", "top_p", "parallel_tool_calls",
+        "temperature", "top_p", "parallel_tool_calls", "service_tier", "user", "text",
+        "truncation", "safety_identifier",
     }
 )  # fmt: skip
 _ITEMS = frozenset(
