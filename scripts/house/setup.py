@@ -121,7 +121,9 @@ def component_requirements(environment: Environment) -> tuple[set[str], str]:
         queue += content.get("dependencies", ())
     # Modules of the login name theirs in the source.
     for module in (package / "auth" / "mfa_modules").glob("*.py"):
-        found = re.search(r"REQUIREMENTS = (\[.*?\])", module.read_text("utf-8"), re.S)
+        found = re.search(
+            r"REQUIREMENTS = (\[.*?\])", module.read_text("utf-8"), re.DOTALL
+        )
         wanted.update(ast.literal_eval(found[1]) if found else ())
     ours = ROOT / "custom_components" / "mimiclaw" / "manifest.json"
     wanted.update(json.loads(ours.read_text(encoding="utf-8"))["requirements"])
