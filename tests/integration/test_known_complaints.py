@@ -46,8 +46,8 @@ class BrokenTool(llm.Tool):
     description = "Broken."
     integration = "other"
 
-    @property  # type: ignore[override]
-    def parameters(self) -> Any:
+    @property
+    def parameters(self) -> Any:  # type: ignore[override]
         """Fail, as a schema of another integration may."""
         raise ValueError("no schema")
 
