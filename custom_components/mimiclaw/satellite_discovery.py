@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -117,9 +118,9 @@ class SatelliteDiscovery(ConfigFlow):
             description_placeholders={"name": node.friendly_name},
         )
 
+    @abstractmethod
     def create_with(self, satellite: ConfigSubentryData) -> ConfigFlowResult:
         """Set the assistant up with its first satellite."""
-        raise NotImplementedError
 
     def _entry(self) -> ConfigEntry[Any] | None:
         entries = self.hass.config_entries.async_entries(
