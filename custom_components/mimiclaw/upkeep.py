@@ -67,6 +67,7 @@ class Upkeep:
         self._unsubscribe: list[CALLBACK_TYPE] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._flushing: set[tuple[str, str]] = set()
+        self._quietly = asyncio.Lock()
         #: Person ("" for the household) to the last day whose notes were worked in.
         self._done_until: dict[str, str] = {}
         key = f"{DOMAIN}.consolidation"
@@ -113,11 +114,13 @@ class Upkeep:
 
     async def _flush(self, message: Message, *, full: bool) -> None:
         try:
-            await self._assistant.async_settled()
-            before = await self._count(message)
-            enough = FEW_MESSAGES if full else self._profile.history_messages
-            if before >= enough:
-                await self._summarise(message, before)
+            # One at a time: what nobody waits for must not crowd out who does.
+            async with self._quietly:
+                await self._assistant.async_settled()
+                before = await self._count(message)
+                enough = FEW_MESSAGES if full else self._profile.history_messages
+                if before >= enough:
+                    await self._summarise(message, before)
         except WorkspaceError as err:
             LOGGER.warning("A conversation was not summarised: %s", err)
         finally:
