@@ -45,6 +45,13 @@ _SIGNS: Final = frozenset({"send_message_draft", "send_chat_action"})
 type Row = Sequence[tuple[str, str]]
 
 
+def _ended(task: asyncio.Task[Any], line: asyncio.Semaphore) -> None:
+    """Free the place of a request; its trouble is no news when nobody waits for it."""
+    line.release()
+    if not task.cancelled():
+        task.exception()
+
+
 class TelegramActions:
     """Sends, shows, edits and fetches. Every method raises ChannelError only."""
 
@@ -155,12 +162,21 @@ class TelegramActions:
             full["message_thread_id"] = chat.thread_id
         try:
             line = self._signs if action in _SIGNS else self._messages
-            async with line, asyncio.timeout(deadline_s):
-                answer = await self._hass.services.async_call(
+            await line.acquire()
+            # A request that is cancelled under way takes its connection along, and
+            # telegram_bot's library has few: a request that was begun is always ended,
+            # whatever becomes of who asked for it.
+            task = self._hass.async_create_task(
+                self._hass.services.async_call(
                     DOMAIN, action, full, blocking=True, return_response=answers
-                )
-        except TimeoutError:
-            raise Unreachable(f"{action}: no answer in {deadline_s:g} s") from None
+                ),
+                f"mimiclaw {action}",
+            )
+            task.add_done_callback(lambda ended: _ended(ended, line))
+            done, _ = await asyncio.wait({task}, timeout=deadline_s)
+            if not done:
+                raise Unreachable(f"{action}: no answer in {deadline_s:g} s")
+            answer = task.result()
         except ServiceNotFound, UnknownEntry:
             raise Unreachable(f"{action}: telegram_bot is not set up") from None
         except ServiceValidationError as err:
